@@ -38,8 +38,10 @@ async function packages() {
 
 async function addon() {
   const require = createRequire(import.meta.url);
-  const api = dirname(require.resolve('node-addon-api/package.json'));
-  const headers = join(dirname(require.resolve('node-api-headers/package.json')), 'include');
+  // For make a blank ends a name, so it does not get to see the path of the clone.
+  const seen = path => relative(join(root, 'c'), dirname(require.resolve(path)));
+  const api = seen('node-addon-api/package.json');
+  const headers = join(seen('node-api-headers/package.json'), 'include');
   if (!existsSync(join(root, 'build', 'beoboard.node'))) begin('build', 'compiling the addon');
   const always = installed ? ['-B'] : [];
   const args = ['-s', '-j2', ...always, '-C', 'c', 'addon', `ADDON_API=${api}`, `NODE_API=${headers}`];

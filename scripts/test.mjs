@@ -1,7 +1,8 @@
-// Builds and runs the tests of test/ROOM/, types and style included; the last line is the true count. Words choose
-// those whose room or file has one of them; --long runs the long ones (NAME.long.test.ts) instead, one after another,
-// and shows their figures. A test says itself how long it takes and whether it waits (see `traitsOf`). Plain
-// JavaScript without dependencies, because it runs before there are any.
+// Builds and runs tests of test/ROOM/; the last line is the true count. `npm test` runs those that anybody can run in
+// minutes, types and style included; `--rest` runs what is left, `--all` both, and `--long` the long ones
+// (NAME.long.test.ts), one after another, and shows their figures. Words choose rooms, and files by how their names
+// begin. A test says itself where it belongs, how long it takes and whether it waits (see `traitsOf`). Plain JavaScript
+// without dependencies, because it runs before there are any.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,23 +10,29 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { footprint, freeMemory, sharedMemory } from './footprint.mjs';
 import { clear, show } from './progress.mjs';
+import { chooses } from './testwords.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const report = join(root, 'build', 'test.tap');
-const long = process.argv.includes('--long');
-const words = process.argv.slice(2).filter(word => word !== '--long');
+const PARTS = ['--rest', '--all', '--long'];
+const [part = '--short'] = process.argv.filter(word => PARTS.includes(word));
+const long = part === '--long';
+const words = process.argv.slice(2).filter(word => !PARTS.includes(word));
 const began = performance.now();
 
 /**
  * What the head of a test says of it, each a line of its own: `// @seconds 40`, how long it takes on two quiet cores (5
- * if it says nothing), because the longest begin first; `// @waits`: mostly it waits, so it runs beside those that compute.
+ * if it says nothing), because the longest begin first; `// @waits`: mostly it waits, so it runs beside those that
+ * compute; `// @rest WHY`: it does not belong to `npm test`; `// @whole`: it belongs to both, and in the rest it takes
+ * all cases and not only some (`WHOLE` of test/kit/whole.ts).
  */
 function traitsOf(source) {
   const [head] = readFileSync(source, 'utf8').split('\nimport ');
   const of = name => new RegExp(`^// @${name}(?: (.*))?$`, 'm').exec(head ?? '');
   const seconds = Number(of('seconds')?.[1] ?? 5);
-  return { seconds, waits: of('waits') !== null };
+  return { seconds, waits: of('waits') !== null, rest: of('rest') !== null, whole: of('whole') !== null };
 }
 
 /** The tests, by what their sources are: what is left in dist/ of a test that is gone never runs. */
@@ -44,14 +51,32 @@ const checks = [
   { name: 'types', command: [process.execPath, TSC, '--noEmit', '--singleThreaded'] },
   { name: 'types of the page', command: [process.execPath, TSC, '--noEmit', '--singleThreaded', '-p', 'src/web/page'] },
   { name: 'style', command: [tool('.bin', 'biome'), 'check', '.'] },
-].map(check => ({ seconds: 1000, waits: false, ...check }));
+].map(check => ({ seconds: 1000, waits: false, rest: false, whole: false, ...check }));
 
-const isWanted = ({ name }) => words.length === 0 || words.some(word => name.includes(word));
-const wanted = [...(long ? [] : checks), ...tests].filter(isWanted).sort((a, b) => b.seconds - a.seconds);
+/** Without words, what belongs to a part; with words, `npm test` runs whatever they choose, wherever it belongs. */
+const BELONGS = {
+  '--short': test => words.length > 0 || !test.rest,
+  '--rest': test => test.rest || test.whole,
+  '--all': () => true,
+  '--long': () => true,
+};
+const isWanted = ({ name }) => words.length === 0 || words.some(word => chooses(word, name));
+const wanted = [...(long ? [] : checks), ...tests]
+  .filter(test => isWanted(test) && BELONGS[part](test))
+  .sort((a, b) => b.seconds - a.seconds);
 if (wanted.length === 0) {
-  console.error(`test: no room and no test of test/ has ${words.join(' or ')} in its name`);
+  console.error(`test: no room of test/ is called, and no name of a test begins with, ${words.join(' or ')}`);
   process.exit(2);
 }
+
+/** What `npm test` may take at once, MiB. */
+const [SHARED_MIB, MEMORY_MIB] = [40, 1536];
+const lacking = [
+  [sharedMemory()?.free ?? 0, SHARED_MIB, 'of /dev/shm'],
+  [freeMemory(), MEMORY_MIB, 'of memory'],
+].filter(([free, needed]) => part === '--short' && words.length === 0 && free < needed);
+for (const [free, needed, what] of lacking)
+  console.log(`test: tests may fail: ${Math.floor(free)} MiB ${what} are free, and they take up to ${needed}`);
 
 const built = spawn(process.execPath, [join(root, 'scripts', 'build.mjs'), '--modules'], { stdio: 'inherit' });
 if ((await once(built, 'close'))[0] !== 0) process.exit(1);
@@ -70,7 +95,11 @@ async function timed(args) {
   const child = spawn('bash', ['-c', TIMED, `${TIMEOUT_S + 60}`, ...args], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe', 'inherit'],
-    env: { ...process.env, TAP_TIMEOUT: String(TIMEOUT_S) },
+    env: {
+      ...process.env,
+      TAP_TIMEOUT: String(TIMEOUT_S),
+      ...(part === '--short' ? {} : { BEOBOARD_TEST_WHOLE: '1' }),
+    },
   });
   let [output, times] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', text => {
@@ -159,7 +188,10 @@ function idleSoFar() {
   return [idle, user + nice + system + idle + more.reduce((a, b) => a + b, 0)];
 }
 
-/** Many wait some of their time: one more begins whenever a fifth of the processors had nothing to do for a second. */
+/**
+ * Many wait some of their time: one more begins whenever a fifth of the processors had nothing to do for a second, and
+ * half of the memory is free that they may take.
+ */
 async function moreWhileIdle(...queues) {
   const began = [];
   let [idle, all] = idleSoFar();
@@ -167,12 +199,14 @@ async function moreWhileIdle(...queues) {
     await setTimeout(1000);
     const [idleNow, allNow] = idleSoFar();
     const next = queues.find(queue => queue.length > 0);
-    if ((idleNow - idle) / (allNow - all) > 1 / 5 && next !== undefined) began.push(runOne(next.shift()));
+    const isRoom = measured.last.pss < MEMORY_MIB / 2 && measured.last.shared < SHARED_MIB / 2;
+    if ((idleNow - idle) / (allNow - all) > 1 / 5 && isRoom && next !== undefined) began.push(runOne(next.shift()));
     [idle, all] = [idleNow, allNow];
   }
   await Promise.all(began);
 }
 
+const measured = footprint();
 if (long) await work(wanted);
 else {
   // Alone, because its times are those that all others are told in.
@@ -188,6 +222,7 @@ else {
 }
 clearInterval(showing);
 clear();
+const { pss, shared } = measured.end();
 
 const all = [...results.values()];
 mkdirSync(dirname(report), { recursive: true });
@@ -202,6 +237,16 @@ for (const [{ name, command }, { failed }] of results)
 for (const [, name] of output.matchAll(/^ *not ok \d+ - (?!should |dist\/)(.*?)(?: # time=\S+)?$/gm))
   console.log(`failed: ${name}`);
 
+// What was left out, and why, by file; each reason once.
+for (const [{ name }, { output }] of results) {
+  const reasons = new Map();
+  for (const [, why] of output.matchAll(/^ *ok \d+ - .*? # (?:SKIP|TODO)\b ?(.*?)(?: # time=\S+)?$/gm))
+    reasons.set(why, (reasons.get(why) ?? 0) + 1);
+  const told = [...reasons].map(([why, count]) => `${count} × ${why}`);
+  if (told.length > 0) console.log(`skipped: ${name}: ${told.join('; ')}`);
+}
+
+console.log(`at most ${pss.toFixed(0)} MiB of memory (PSS) and ${shared.toFixed(0)} MiB of /dev/shm at once`);
 // Some machines are twice as slow as others: so the times are told as multiples of one that is taken in the same run.
 const [cpu, wall] = [cpuSoFar(), (performance.now() - began) / 1000];
 const reference = results.get(checks[0]);

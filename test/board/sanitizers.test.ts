@@ -8,7 +8,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { builds, MATRIX, makeIn, OF_MUSL } from '../kit/compiling.js';
-import { folder } from '../kit/places.js';
+import { boardPath, folder } from '../kit/places.js';
 
 const SEED = process.env.SEED ?? '1';
 t.comment(`seed ${SEED}`);
@@ -33,7 +33,7 @@ for (const { name, what, how, under, skip } of builds(['sanitized', 'races'], OF
     return stdout;
   };
   t.test(what, { skip }, async t => {
-    const told = run(t, 'stress', join(folder(t), 'board'), String((ROUNDS[name] ?? MOST) * TIMES), SEED);
+    const told = run(t, 'stress', boardPath(t), String((ROUNDS[name] ?? MOST) * TIMES), SEED);
     t.match(told, /^\d+ reports and \d+ spoiled ones, 0 faults\n$/);
   });
   // An emulator does not translate all that it asks of sockets.

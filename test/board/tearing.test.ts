@@ -1,13 +1,15 @@
 // No reader ever sees a report that is torn, has vanished or is older than an earlier one, whatever the moment at which
 // the writer is killed. Shown with real processes, by single steps, by interleavings, and against the memory model of
-// C11; and guards of test/board/guards.ts are taken away, an eighth of them in each run, which one of these must find.
+// C11; and guards of test/board/guards.ts are taken away, some of them in each run, which one of these must find.
 // test/board/tearing.long.test.ts takes all away. docs/internals/tearing.md says what that proves.
 //
 // @seconds 15
+// @whole
 
 import { spawnSync } from 'node:child_process';
 import t from 'tap';
 import { boardPath, folder } from '../kit/places.js';
+import { WHOLE } from '../kit/whole.js';
 import { guards, NOT_NEEDED, takeAway } from './guards.js';
 import { build, compare, edited, SANITIZED, scenarios, tear } from './tearing.js';
 
@@ -49,10 +51,11 @@ t.test('what C11 allows', async t => {
   }
 });
 
-for (const [what, flags, every] of [
+const WOVEN = [
   ['optimised', ['-O2'], 199],
   ['sanitized', SANITIZED, 9999],
-] as const)
+] as const;
+for (const [what, flags, every] of WHOLE ? WOVEN : WOVEN.slice(0, 1))
   t.test(`ways to interleave, ${what}`, async t => {
     const weave = await build(t, 'weave', { flags: [...flags] });
     const { status, stdout, stderr } = await weave(boardPath(t), every, SEED);

@@ -3,6 +3,7 @@
 // receiver/pauses; the figures come from `npm run test:long -- liveness`; see docs/internals/liveness.md.
 //
 // @seconds 18
+// @rest
 
 import t from 'tap';
 import { INSIDE, inOwnNetwork } from '../kit/network.js';

@@ -16,7 +16,7 @@ import { now as present } from '../kit/clocks.js';
 import { testProgram } from '../kit/compiling.js';
 import { type Heard, Hearer, type Surroundings as SenderSurroundings, startIn as startSender } from '../kit/hanging.js';
 import type { Limits } from '../kit/pausing.js';
-import { folder } from '../kit/places.js';
+import { boardPath, folder } from '../kit/places.js';
 import type { Running } from '../kit/program.js';
 import { goOn, MS, now, pass, ROAD, S, SLACK, StandIn, type Surroundings, startIn, stop } from '../kit/sampler.js';
 import { until } from '../kit/until.js';
@@ -316,7 +316,7 @@ export class Scene {
     readonly t: Test,
     readonly setting: Setting,
   ) {
-    this.board = join(folder(t), 'board');
+    this.board = boardPath(t);
   }
 
   static async begin(t: Test, setting: Setting): Promise<Scene> {
@@ -544,7 +544,7 @@ export async function comingUp(
   count: number,
   address: string,
 ): Promise<{ held: boolean; tookNs: number; drops: number }> {
-  const board = join(folder(t), 'board');
+  const board = boardPath(t);
   const receiver = startIn(t, {}, ['receive', '--board', board, '--listen', address, '--capacity', String(count)]);
   await receiver.ready;
   const reader = new BoardReader(board);

@@ -3,6 +3,7 @@
 //
 // @seconds 70
 // @waits
+// @rest
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';

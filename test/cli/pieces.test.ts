@@ -1,17 +1,18 @@
 // Verbs that write much write it in pieces: the first one before the last node is read, no faster than their reader
 // takes them, no further than it reads, and in the same memory however much it is.
+//
+// @rest
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, readFileSync, truncateSync } from 'node:fs';
-import { join } from 'node:path';
 import t from 'tap';
 import { csvPieces } from '../../src/cli/csv.js';
 import { structs } from '../../src/layout/layout.gen.js';
 import { jsonPieces } from '../../src/presentation/statusjson.js';
 import { survey } from '../../src/query/survey.js';
 import { busy, madeBoard } from '../kit/madeboard.js';
-import { boardPath, folder } from '../kit/places.js';
+import { boardPath } from '../kit/places.js';
 import { PROGRAM, run, startReceiver } from '../kit/program.js';
 
 const FEW = 100;
@@ -78,7 +79,7 @@ t.test('status: the first piece comes before the nodes are compared and sorted',
 t.test('dump: records are read while their reader reads', async t => {
   for (const form of [[], ['--json']]) {
     // A copy, because its receiver would not survive what follows.
-    const copy = join(folder(t), 'board');
+    const copy = boardPath(t);
     copyFileSync(many, copy);
     const whole = await run(['dump', ...form, '--board', copy]);
     t.equal(whole.code, 0);
@@ -94,7 +95,7 @@ t.test('dump: records are read while their reader reads', async t => {
 
 t.test('dump: it reads no further when nobody reads it', async t => {
   for (const form of [[], ['--json']]) {
-    const copy = join(folder(t), 'board');
+    const copy = boardPath(t);
     copyFileSync(many, copy);
     const { first, stdout, exit } = begin('dump', ...form, '--board', copy);
     await first();

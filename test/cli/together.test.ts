@@ -1,5 +1,7 @@
 // Which nodes fell silent together: for nodes that died one by one this is hardly ever said, for a rack that died at
 // once always. With more trials: npm run test:long -- together.
+//
+// @rest
 
 import t from 'tap';
 import { fellTogether } from '../../src/presentation/silences.js';

@@ -2,6 +2,7 @@
 // looking at why: node dist/test/cli/watch.test.js --write), and all of it on a pseudo terminal.
 //
 // @seconds 17
+// @rest
 
 import { spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';

@@ -1,4 +1,6 @@
 // The completions that are generated from the table of options: the shells themselves list what they would offer.
+//
+// @rest
 
 import { spawnSync } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';

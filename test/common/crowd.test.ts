@@ -1,5 +1,7 @@
 // Who has to go when a server has no room for all of its clients: the rules, and servers of HTTP with crowds of silent
 // and slow ones. Nothing is measured in seconds: what comes late is waited for, and what must not happen is counted.
+//
+// @rest
 
 import { once } from 'node:events';
 import { Agent, get } from 'node:http';

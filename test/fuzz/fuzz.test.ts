@@ -1,8 +1,9 @@
-// Every parser of foreign bytes, fuzzed for a short time: the corpus of each target of c/test/fuzz, and mutations of it,
-// under the sanitizers; C and TypeScript with the same texts, files and boards; and the texts that only TypeScript
-// reads. For longer: test/fuzz/fuzz.long.test.ts. docs/internals/fuzzing.md says what is compared with what.
+// Every parser of foreign bytes, fuzzed for a short time: the texts that only TypeScript reads; and in the whole suite
+// the corpus of each target of c/test/fuzz, and mutations of it, under the sanitizers; C and TypeScript with the same
+// texts, files and boards. For longer: test/fuzz/fuzz.long.test.ts. docs/internals/fuzzing.md says what is compared with what.
 //
 // @seconds 10
+// @whole
 
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -26,6 +27,7 @@ import {
   textTargets,
 } from '../kit/fuzzing.js';
 import { folder } from '../kit/places.js';
+import { WHOLE } from '../kit/whole.js';
 import { gridEngineTargets } from './gridenginefuzzing.js';
 import { slurmTargets } from './slurmfuzzing.js';
 
@@ -47,94 +49,97 @@ const RUNS = {
 };
 
 const place = folder(t);
-const out = compileTargets(TARGETS);
 
-for (const target of TARGETS)
-  t.test(`${target}: the corpus, and mutations of it`, async t => {
-    const last = join(place, `last-${target}`);
-    const { status, signal, stdout, stderr } = spawnSync(
-      join(out, target),
-      ['--runs', String(RUNS[target]), '--seed', String(SEED), '--last', last, corpusOf(target)],
-      { encoding: 'utf8', timeout: 120_000 },
+if (WHOLE) {
+  const out = compileTargets(TARGETS);
+
+  for (const target of TARGETS)
+    t.test(`${target}: the corpus, and mutations of it`, async t => {
+      const last = join(place, `last-${target}`);
+      const { status, signal, stdout, stderr } = spawnSync(
+        join(out, target),
+        ['--runs', String(RUNS[target]), '--seed', String(SEED), '--last', last, corpusOf(target)],
+        { encoding: 'utf8', timeout: 120_000 },
+      );
+      const length = Number(readFileSync(last).readBigUInt64LE());
+      const input = readFileSync(last)
+        .subarray(8, 8 + length)
+        .toString('base64');
+      t.equal(status, 0, `${signal}: ${stderr}\nthe input, in base64: ${input}`);
+      const kept = readdirSync(corpusOf(target)).length;
+      t.match(stdout, `${kept} inputs, ${RUNS[target]} mutations of seed ${SEED}, `);
+      const [, units = ''] = /, (\d+) \w+\n$/.exec(stdout) ?? [];
+      t.ok(Number(units) >= RUNS[target] * 0.9, `${units} were looked at`);
+    });
+
+  t.test('kernel texts: C and TypeScript read the same', async t => {
+    const inputs = corpus('kernel');
+    const next = random(SEED);
+    const all = [...inputs, ...Array.from({ length: 5000 }, () => mutant(inputs, next, 1))];
+    const told = tellAll(join(out, 'kernel'), all);
+    t.equal(told.length, all.length);
+    const differ = all.filter((input, i) => kernelAnswer(input) !== told[i]);
+    t.strictSame(
+      differ
+        .slice(0, 3)
+        .map(input => [input[0], input.toString('latin1', 1), kernelAnswer(input), told[all.indexOf(input)]]),
+      [],
     );
-    const length = Number(readFileSync(last).readBigUInt64LE());
-    const input = readFileSync(last)
-      .subarray(8, 8 + length)
-      .toString('base64');
-    t.equal(status, 0, `${signal}: ${stderr}\nthe input, in base64: ${input}`);
-    const kept = readdirSync(corpusOf(target)).length;
-    t.match(stdout, `${kept} inputs, ${RUNS[target]} mutations of seed ${SEED}, `);
-    const [, units = ''] = /, (\d+) \w+\n$/.exec(stdout) ?? [];
-    t.ok(Number(units) >= RUNS[target] * 0.9, `${units} were looked at`);
+    const taken = told.filter(line => line !== 'no').length;
+    t.ok(taken > all.length / 10 && taken < all.length, `${taken} were taken`);
   });
 
-t.test('kernel texts: C and TypeScript read the same', async t => {
-  const inputs = corpus('kernel');
-  const next = random(SEED);
-  const all = [...inputs, ...Array.from({ length: 5000 }, () => mutant(inputs, next, 1))];
-  const told = tellAll(join(out, 'kernel'), all);
-  t.equal(told.length, all.length);
-  const differ = all.filter((input, i) => kernelAnswer(input) !== told[i]);
-  t.strictSame(
-    differ
-      .slice(0, 3)
-      .map(input => [input[0], input.toString('latin1', 1), kernelAnswer(input), told[all.indexOf(input)]]),
-    [],
-  );
-  const taken = told.filter(line => line !== 'no').length;
-  t.ok(taken > all.length / 10 && taken < all.length, `${taken} were taken`);
-});
-
-t.test('TOML and key files: what C takes means the same to TypeScript', async t => {
-  const inputs = corpus('config');
-  const next = random(SEED);
-  const all = [...inputs, ...Array.from({ length: 5000 }, () => mutant(inputs, next, 1))];
-  const told = tellAll(join(out, 'config'), all);
-  t.equal(told.length, all.length);
-  const differ = all.flatMap((input, i) => {
-    const here = configDisagrees(input, told[i] ?? '');
-    return here === undefined ? [] : [[input[0], input.toString('latin1', 1), here, told[i]]];
+  t.test('TOML and key files: what C takes means the same to TypeScript', async t => {
+    const inputs = corpus('config');
+    const next = random(SEED);
+    const all = [...inputs, ...Array.from({ length: 5000 }, () => mutant(inputs, next, 1))];
+    const told = tellAll(join(out, 'config'), all);
+    t.equal(told.length, all.length);
+    const differ = all.flatMap((input, i) => {
+      const here = configDisagrees(input, told[i] ?? '');
+      return here === undefined ? [] : [[input[0], input.toString('latin1', 1), here, told[i]]];
+    });
+    t.strictSame(differ.slice(0, 3), []);
+    const taken = told.filter(line => !line.endsWith('NO')).length;
+    t.ok(taken > all.length / 20 && taken < all.length, `${taken} were taken`);
   });
-  t.strictSame(differ.slice(0, 3), []);
-  const taken = told.filter(line => !line.endsWith('NO')).length;
-  t.ok(taken > all.length / 20 && taken < all.length, `${taken} were taken`);
-});
 
-t.test('host lists: C and TypeScript read the same', async t => {
-  const inputs = corpus('gatefiles');
-  const next = random(SEED);
-  const all = [...inputs, ...Array.from({ length: 5000 }, () => mutant(inputs, next, 1))];
-  const told = tellAll(join(out, 'gatefiles'), all);
-  t.equal(told.length, all.length);
-  const differ = all.flatMap((input, i) => {
-    const here = hostlistDisagrees(input, told[i] ?? '');
-    return here === undefined ? [] : [[input.toString('latin1', 1), here, told[i]]];
+  t.test('host lists: C and TypeScript read the same', async t => {
+    const inputs = corpus('gatefiles');
+    const next = random(SEED);
+    const all = [...inputs, ...Array.from({ length: 5000 }, () => mutant(inputs, next, 1))];
+    const told = tellAll(join(out, 'gatefiles'), all);
+    t.equal(told.length, all.length);
+    const differ = all.flatMap((input, i) => {
+      const here = hostlistDisagrees(input, told[i] ?? '');
+      return here === undefined ? [] : [[input.toString('latin1', 1), here, told[i]]];
+    });
+    t.strictSame(differ.slice(0, 3), []);
+    const taken = told.filter(line => !line.startsWith('NO ')).length;
+    t.ok(taken > all.length / 50 && taken < all.length, `${taken} were taken`);
   });
-  t.strictSame(differ.slice(0, 3), []);
-  const taken = told.filter(line => !line.startsWith('NO ')).length;
-  t.ok(taken > all.length / 50 && taken < all.length, `${taken} were taken`);
-});
 
-t.test('commands of Supermon: C and TypeScript take the same', async t => {
-  const inputs = corpus('commands');
-  const next = random(SEED);
-  const all = [...inputs, ...Array.from({ length: 5000 }, () => mutant(inputs, next, 1))];
-  const told = tellAll(join(out, 'commands'), all);
-  t.equal(told.length, all.length);
-  const differ = all.flatMap((input, i) => {
-    const here = commandsDisagree(input, told[i] ?? '');
-    return here === undefined ? [] : [[input.toString('latin1'), here, told[i]]];
+  t.test('commands of Supermon: C and TypeScript take the same', async t => {
+    const inputs = corpus('commands');
+    const next = random(SEED);
+    const all = [...inputs, ...Array.from({ length: 5000 }, () => mutant(inputs, next, 1))];
+    const told = tellAll(join(out, 'commands'), all);
+    t.equal(told.length, all.length);
+    const differ = all.flatMap((input, i) => {
+      const here = commandsDisagree(input, told[i] ?? '');
+      return here === undefined ? [] : [[input.toString('latin1'), here, told[i]]];
+    });
+    t.strictSame(differ.slice(0, 3), []);
+    const taken = told.filter(line => / [#S]/.test(line)).length;
+    t.ok(taken > all.length / 10 && taken < all.length, `${taken} have a command`);
   });
-  t.strictSame(differ.slice(0, 3), []);
-  const taken = told.filter(line => / [#S]/.test(line)).length;
-  t.ok(taken > all.length / 10 && taken < all.length, `${taken} have a command`);
-});
 
-t.test('boards: the library and TypeScript say the same of them', async t => {
-  const counts = await compareBoards(t, join(out, 'boards'), SEED, boards => boards >= 800);
-  t.ok(counts.read > 80 && counts.read < counts.boards, JSON.stringify(counts));
-  t.equal(boardAnswer(join(place, 'nothing')), 'absent');
-});
+  t.test('boards: the library and TypeScript say the same of them', async t => {
+    const counts = await compareBoards(t, join(out, 'boards'), SEED, boards => boards >= 800);
+    t.ok(counts.read > 80 && counts.read < counts.boards, JSON.stringify(counts));
+    t.equal(boardAnswer(join(place, 'nothing')), 'absent');
+  });
+}
 
 for (const target of [...textTargets(place), ...slurmTargets(), ...gridEngineTargets()])
   t.test(target.name, async t => {

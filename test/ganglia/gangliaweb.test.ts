@@ -2,6 +2,7 @@
 // in a browser, its graphs by their data. Runs in its own network, because gmetad listens on all addresses.
 //
 // @seconds 25
+// @rest
 
 import t, { type Test } from 'tap';
 import { CHROMIUM } from '../kit/browser.js';

@@ -4,7 +4,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { newContext } from '../kit/browser.js';
@@ -80,7 +79,7 @@ export interface Shown {
 
 /** A copy with the patches, for any number of `GangliaWeb`; returns the folder that they serve. */
 export function mended(t: Teardown): string {
-  const root = folder(t, tmpdir());
+  const root = folder(t);
   const pages = join(root, 'ganglia');
   cpSync(PACKAGE, pages, { recursive: true, dereference: true });
   symlinkSync('/usr/share/javascript', join(root, 'javascript'));
@@ -118,7 +117,7 @@ export class GangliaWeb {
   }
 
   private constructor(t: Teardown, { pages, port, queryPort, rrds }: Options) {
-    const dir = folder(t, tmpdir());
+    const dir = folder(t);
     const conf = join(dir, 'conf');
     cpSync('/var/lib/ganglia-web/conf', conf, { recursive: true });
     const settings: Record<string, string> = {

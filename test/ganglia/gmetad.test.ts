@@ -3,6 +3,7 @@
 //
 // @seconds 20
 // @waits
+// @rest
 
 import { spawnSync } from 'node:child_process';
 import { closeSync, openSync, writeSync } from 'node:fs';

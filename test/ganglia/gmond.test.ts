@@ -1,6 +1,8 @@
 // Every metric of a default gmond, compared with a real gmond 3.7.2 beside our sender on one machine. Both see the
 // same: a network with traffic at a steady rate, this machine's memory and load held constant, and CPU times that grow
 // evenly, so that the moment of reading does not matter. Runs in its own network.
+//
+// @rest
 
 import { spawn, spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';

@@ -4,7 +4,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
@@ -12,7 +11,7 @@ import t, { type Test } from 'tap';
 import { clock } from '../../src/ganglia-xml/main.js';
 import { GangliaServer, lineOf, type Serve } from '../../src/ganglia-xml/server.js';
 import { beating, clustersOf, node, type TestBoard, writeBoard } from '../kit/ganglia.js';
-import { folder } from '../kit/places.js';
+import { boardPath } from '../kit/places.js';
 import { type Running, run, start } from '../kit/program.js';
 import { until } from '../kit/until.js';
 
@@ -99,13 +98,13 @@ async function startGanglia(t: Test, board: string, more: string[] = []): Promis
 }
 
 function boardWith(t: Test, options: TestBoard = beating()): string {
-  const path = join(folder(t), 'board');
+  const path = boardPath(t);
   writeBoard(path, [node('n1'), node('n2'), { name: 'n3' }], options);
   return path;
 }
 
 t.test('a board that does not exist is logged, and waited for', async t => {
-  const path = join(folder(t), 'board');
+  const path = boardPath(t);
   const { ports, output } = await startGanglia(t, `x=${path}`);
   const told = `nothing to serve yet: ${path}: there is no board; start beoboard receive, or give its --board\n`;
   await until('it has told', () => output().stderr.includes(told));
@@ -163,7 +162,7 @@ t.test('many ask at once', async t => {
 });
 
 t.test('a board that appears, disappears, and has stalled', async t => {
-  const path = join(folder(t), 'board');
+  const path = boardPath(t);
   const { ports, output } = await startGanglia(t, path);
   const [gmond = 0, gzip = 0, tree = 0, query = 0] = ports;
   const nothing = { bytes: Buffer.alloc(0), end: 'FIN' };
@@ -359,7 +358,7 @@ t.test('a client whose whole answer was sent gets all of it', async t => {
 });
 
 t.test('whatever signal ends the server, who reads gets the whole document, and nobody a half', async t => {
-  const path = join(folder(t), 'board');
+  const path = boardPath(t);
   writeBoard(
     path,
     Array.from({ length: 30 }, (_, i) => node(`n${i}`)),

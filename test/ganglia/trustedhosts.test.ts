@@ -1,12 +1,13 @@
 // Who is not among the trusted hosts gets no document. Runs in its own network, where clients can have other addresses.
+//
+// @rest
 
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { join } from 'node:path';
 import t from 'tap';
 import { beating, node, writeBoard } from '../kit/ganglia.js';
 import { INSIDE, inOwnNetwork } from '../kit/network.js';
-import { folder } from '../kit/places.js';
+import { boardPath } from '../kit/places.js';
 import { start } from '../kit/program.js';
 import { until } from '../kit/until.js';
 
@@ -23,7 +24,7 @@ async function isServed(port: number, from: string): Promise<boolean> {
 
 function inside(): void {
   t.test('clients that are not among the trusted hosts', async t => {
-    const path = join(folder(t), 'board');
+    const path = boardPath(t);
     writeBoard(path, [node('n1')], beating());
     const any = '0.0.0.0:0';
     const running = start(t, ['ganglia', '--board', path, '--listen', any, '--trusted-hosts', '10.1.0.0/16,192.0.2.7']);

@@ -11,7 +11,7 @@ import {
   writeState,
 } from '../../src/journal/state.js';
 import { wallTime } from '../../src/presentation/sentences.js';
-import { folder } from '../kit/places.js';
+import { boardPath, folder } from '../kit/places.js';
 
 const NOW = 1_000_000;
 const WALL = 1_790_000_000_000;
@@ -30,7 +30,7 @@ const state = (board: string, over: Partial<JournalState> = {}): JournalState =>
 const at = (ago: number) => wallTime(WALL - ago).slice(-8);
 
 t.test('a state is written whole, read by its board, and removed at the end', async t => {
-  const [run, board] = [folder(t), join(folder(t), 'board')];
+  const [run, board] = [folder(t), boardPath(t)];
   t.same(readJournalStates(join(run, 'none'), board), [], 'no folder, no remark');
   writeFileSync(board, '');
   writeState(run, 'default', state(board, { mono_ms: NOW - 4000.25 }));
@@ -51,7 +51,7 @@ t.test('a state is written whole, read by its board, and removed at the end', as
 });
 
 t.test('what nobody believes, or is no state, is passed over', async t => {
-  const [run, board] = [folder(t), join(folder(t), 'board')];
+  const [run, board] = [folder(t), boardPath(t)];
   const text = (over: object) => JSON.stringify({ ...state(board), ...over });
   const put = (name: string, contents: string) => writeFileSync(join(run, name), contents);
   put('broken.json', text({}).slice(0, -9));

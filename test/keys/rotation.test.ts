@@ -4,6 +4,7 @@
 //
 // @seconds 12
 // @waits
+// @rest
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

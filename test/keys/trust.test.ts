@@ -275,7 +275,7 @@ t.test('senders and a receiver: three commands, a change of keys by SIGHUP, and 
   const file = (name: string) => join(at, name);
   t.match(await run(['keygen', file('cluster.key')]), { code: 0, stderr: '' });
   t.match(await run(['keygen', '--key-file', file('cluster.key'), '--nodes', 'node[1-2]', file('keys/')]), { code: 0 });
-  const board = join(folder(t), 'board');
+  const board = boardPath(t);
   const receiver = await startReceiver(t, board, ['--key-file', file('cluster.key'), '--require', 'node']);
   t.match(receiver.output().stderr, /verifies with key 1: a report needs a signature with a node key/);
   const sending = (name: string, key?: string) =>
@@ -318,7 +318,7 @@ t.test('senders and a receiver: three commands, a change of keys by SIGHUP, and 
 
   // The removal of the key file is logged, too.
   writeFileSync(file('receive.toml'), '');
-  const without = await startReceiver(t, join(folder(t), 'board'), ['--config', file('receive.toml')]);
+  const without = await startReceiver(t, boardPath(t), ['--config', file('receive.toml')]);
   writeFileSync(file('receive.toml'), `key-file = "${file('cluster.key')}"\nrequire = "none"\n`);
   await hangup(without, /verifies with key 2: also accepts reports without a signature/);
   writeFileSync(file('receive.toml'), '');
@@ -334,7 +334,7 @@ t.test('senders and a receiver: three commands, a change of keys by SIGHUP, and 
 t.test('forged reports on the network are rejected, and the node continues', async t => {
   const at = folder(t);
   writeFileSync(join(at, 'cluster.key'), line(ONE), { mode: 0o600 });
-  const board = join(folder(t), 'board');
+  const board = boardPath(t);
   const { port } = await startReceiver(t, board, ['--key-file', join(at, 'cluster.key')]);
   const socket = createSocket('udp4');
   socket.connect(port, '127.0.0.1');

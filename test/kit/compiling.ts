@@ -3,9 +3,10 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmodSync, copyFileSync, mkdirSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { lacks } from './lacking.js';
 import { folder, ROOT, type Teardown } from './places.js';
+import { WHOLE } from './whole.js';
 
 /** How to compile: variables for make such as `CC`, `CFLAGS` and `LDFLAGS`. */
 export type Make = Record<string, string>;
@@ -82,18 +83,21 @@ const BUILDS = {
 
 type Name = keyof typeof BUILDS;
 
+/** What every machine can compile that can compile the addon. */
+const ANYWHERE: readonly Name[] = ['dynamic'];
+
 /** These have no headers of the kernel, which the receiver wants. */
 export const OF_MUSL: readonly Name[] = ['installed', 'clangMusl'];
 
 /**
- * The builds that a test is run with: the usual ones, of which each finds what no other finds, and in the matrix all
- * but those that there cannot be.
+ * The builds that a test is run with: the usual ones, of which each finds what no other finds; in `npm test` one, and in
+ * the matrix all but those that there cannot be.
  */
 export const builds = (usual: readonly Name[], never: readonly Name[] = []): Build[] =>
   Object.entries<Omit<Build, 'name' | 'skip' | 'under'> & { under?: string[]; packages: string; needs: string[] }>(
     BUILDS,
   )
-    .filter(([name]) => IN_MATRIX || usual.some(one => one === name))
+    .filter(([name]) => IN_MATRIX || (WHOLE ? usual : ANYWHERE).some(one => one === name))
     .filter(([name]) => never.every(one => one !== name))
     .map(([name, { packages, needs, ...build }]) => ({ name, under: [], ...build, skip: lacks(packages, ...needs) }));
 
@@ -120,8 +124,11 @@ export function makeIn(room: string, how: Make, ...goals: string[]): string {
     .slice(0, 16);
   const out = join(ROOT, 'build', 'test', room || 'c', key);
   mkdirSync(out, { recursive: true });
-  const wanted = goals.map(goal => goal.replace(/^OUT\//, `${out}/`));
-  const command = ['make', '-s', '-j2', '-C', join(ROOT, 'c', room), `OUT=${out}`, ...words, ...wanted];
+  // For make a blank ends a name, so it does not get to see the path of the clone.
+  const within = join(ROOT, 'c', room);
+  const seen = relative(within, out);
+  const wanted = goals.map(goal => goal.replace(/^OUT\//, `${seen}/`));
+  const command = ['make', '-s', '-j2', '-C', within, `OUT=${seen}`, ...words, ...wanted];
   const { status, error, stdout, stderr } = spawnSync('flock', [out, ...command], { encoding: 'utf8' });
   if (status !== 0 || stderr !== '') throw new Error(`${command.join(' ')}: ${error ?? ''}\n${stdout}${stderr}`);
   made.set(asked, out);
@@ -137,6 +144,7 @@ export function copyOf(t: Teardown, program: string): string {
   chmodSync(out, 0o755);
   const to = join(out, basename(program));
   copyFileSync(program, to);
+  chmodSync(to, 0o755);
   return to;
 }
 

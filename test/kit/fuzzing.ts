@@ -60,7 +60,7 @@ import { random, Sheet, spoil } from './brokenboards.js';
 import { type Make, makeIn, SANITIZED } from './compiling.js';
 import { busy, madeBoard } from './madeboard.js';
 import { heardOf } from './natsservers.js';
-import { folder, ROOT } from './places.js';
+import { boardPath, ROOT } from './places.js';
 import { read as readExpression } from './supermon.js';
 
 interface Teardown {
@@ -456,7 +456,7 @@ export async function compareBoards(
   enough: (boards: number) => boolean,
 ): Promise<BoardCounts> {
   const teller = new Teller(t, program);
-  const path = join(folder(t), 'board');
+  const path = boardPath(t);
   const next = random(seed);
   const counts = { boards: 0, read: 0 };
   let good = new Sheet().bytes;

@@ -6,7 +6,6 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Encodable } from '../../src/layout/codec.js';
 import { BulkSender } from '../../src/native/index.js';
@@ -102,7 +101,7 @@ export class Gmetad {
   }
 
   private constructor(t: Teardown, sources: readonly number[], records: boolean) {
-    const dir = folder(t, tmpdir());
+    const dir = folder(t);
     this.rrds = join(dir, 'rrds');
     this.#copies = join(dir, 'copies');
     for (const path of [this.rrds, this.#copies]) mkdirSync(path);

@@ -3,14 +3,13 @@
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { bits, enums } from '../../src/layout/layout.gen.js';
 import type { State } from '../../src/shm/liveness.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { endWith } from './children.js';
 import { testProgram } from './compiling.js';
-import { folder } from './places.js';
+import { boardPath } from './places.js';
 import type { Running } from './program.js';
 import { MS, now, S, type Surroundings, startIn } from './sampler.js';
 import { until } from './until.js';
@@ -390,7 +389,7 @@ export class World {
     readonly master: Namespace,
     readonly far: Namespace,
   ) {
-    this.board = join(folder(t), 'board');
+    this.board = boardPath(t);
   }
 
   /** Makes a master with so many interfaces, the nodes' namespace, a receiver, and its watcher. */

@@ -15,17 +15,18 @@ export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
 const MEMORY = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
-/**
- * A folder that is removed at the end of the test; by default in shared memory, of which containers may have only 64
- * MB.
- */
-export function folder(t: Teardown, within = MEMORY): string {
+/** A folder that is removed at the end of the test. */
+export function folder(t: Teardown, within = tmpdir()): string {
   const path = mkdtempSync(join(within, `beoboard-test.${process.pid}.`));
   t.teardown(() => rmSync(path, { recursive: true, force: true }));
   return path;
 }
 
+/**
+ * A folder in shared memory, for boards and for trees that stand for /proc and /sys, because thousands of small files cost
+ * ten times the CPU on a disk. Containers may have only 64 MB of it, and may not run programs there.
+ */
+export const memoryFolder = (t: Teardown): string => folder(t, MEMORY);
+
 /** A path for a board of this test only. */
-export function boardPath(t: Teardown): string {
-  return join(folder(t), 'board');
-}
+export const boardPath = (t: Teardown): string => join(memoryFolder(t), 'board');

@@ -61,6 +61,10 @@ export function runningOf(t: Teardown, child: ChildProcess, argv: readonly strin
   return { child, ready, output: () => ({ stdout: said.stdout, stderr: said.stderr }), exit: said.exit };
 }
 
+/** Room for 256 nodes, if an option does not ask for another: by default a board has 35 MiB, half of a container's memory. */
+export const roomIn = (options: readonly string[]): string[] =>
+  options.includes('--capacity') ? [] : ['--capacity', '256'];
+
 /** Starts a receiver on a free port of 127.0.0.1; returns the port as well. */
 export async function startReceiver(
   t: Teardown,
@@ -69,8 +73,8 @@ export async function startReceiver(
 ): Promise<Running & { port: number }> {
   // A node that says so stays live for the whole of a test, also without keys.
   const longest = more.includes('--longest-interval') ? [] : ['--longest-interval', '10m'];
-  const fixed = ['receive', '--board', board, '--listen', '127.0.0.1:0', '--capacity', '2048'];
-  const running = start(t, [...fixed, ...longest, ...more]);
+  const fixed = ['receive', '--board', board, '--listen', '127.0.0.1:0'];
+  const running = start(t, [...fixed, ...roomIn(more), ...longest, ...more]);
   const { listening } = await running.ready;
   return { ...running, port: Number(listening?.[0]?.split(':').at(-1)) };
 }

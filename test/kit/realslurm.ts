@@ -6,7 +6,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
-import { hostname, tmpdir, userInfo } from 'node:os';
+import { hostname, userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { fold } from '../../src/text/hostlists.js';
@@ -77,7 +77,7 @@ export class Slurm {
 
   private constructor(t: Teardown) {
     // Not in shared memory: munged and slurmd check who may write the folders above.
-    this.path = folder(t, tmpdir());
+    this.path = folder(t);
     chmodSync(this.path, 0o755);
   }
 

@@ -15,8 +15,8 @@ import type { Snapshot } from '../../src/shm/snapshot.js';
 import { endWith } from './children.js';
 import { testProgram } from './compiling.js';
 import { judge } from './judging.js';
-import { folder } from './places.js';
-import { PROGRAM, type Running, runningOf } from './program.js';
+import { boardPath, folder } from './places.js';
+import { PROGRAM, type Running, roomIn, runningOf } from './program.js';
 import { makeReport } from './reports.js';
 import { until } from './until.js';
 
@@ -295,9 +295,9 @@ export async function startMaster(
   more: string[] = [],
   addresses = 1,
 ): Promise<Master> {
-  const board = join(folder(t), 'board');
+  const board = boardPath(t);
   const listen = Array.from({ length: addresses }, () => ['--listen', '127.0.0.1:0']).flat();
-  const argv = ['receive', '--board', board, ...listen, ...more];
+  const argv = ['receive', '--board', board, ...listen, ...roomIn(more), ...more];
   const running = startIn(t, surroundings, argv);
   const { listening = [] } = await running.ready;
   const ports = listening.map(address => Number(address.split(':').at(-1)));

@@ -14,7 +14,7 @@ import { now } from './clocks.js';
 import { FULL, S } from './ganglia.js';
 import { keepAlive } from './heart.js';
 import { lacks } from './lacking.js';
-import { folder } from './places.js';
+import { boardPath, folder } from './places.js';
 import { type Running, start } from './program.js';
 import { makeReport } from './reports.js';
 
@@ -145,7 +145,7 @@ export class LiveBoard {
   #seq = 0;
 
   constructor(t: Teardown, nodes: readonly string[] = [], capacity = 64) {
-    this.path = join(folder(t), 'board');
+    this.path = boardPath(t);
     this.writer = openWriter({
       ...{ path: this.path, cluster: 'test', capacity, nodes: [] },
       ...{ uncertainAfter: 3_600_000, silentAfter: 7_200_000 },

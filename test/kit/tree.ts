@@ -234,7 +234,7 @@ export function goldens(machine: string, root: string): Record<'report.hex' | 'r
 
 function write(names: string[]): void {
   for (const machine of names.length > 0 ? names : machines()) {
-    const root = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'beoboard-tree.'));
+    const root = mkdtempSync(join(tmpdir(), 'beoboard-tree.'));
     try {
       for (const [file, text] of Object.entries(goldens(machine, root))) {
         const path = join(FIXTURES, machine, file);

@@ -20,7 +20,7 @@ import fc from 'fast-check';
 import { REPORT_BYTES } from '../../src/layout/codec.js';
 import { HelpShown, UsageError } from '../../src/options/options.js';
 import { main } from '../../src/sender/main.js';
-import { folder } from './places.js';
+import { memoryFolder } from './places.js';
 import { overlay, parseArchive, prepare, readable, textOf } from './tree.js';
 
 interface Teardown {
@@ -382,7 +382,7 @@ export class Patient {
     t: Teardown,
     readonly machine: string,
   ) {
-    this.root = folder(t);
+    this.root = memoryFolder(t);
     chmodSync(this.root, 0o755);
     this.argv = prepare(machine, this.root).filter(word => word !== 'send');
     const now = parseArchive(textOf(machine, 'tree.txt'));

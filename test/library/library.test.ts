@@ -2,6 +2,7 @@
 // system calls, and its answers compared with those of the TypeScript readers.
 //
 // @seconds 24
+// @whole
 
 import { type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process';
 import {
@@ -1262,7 +1263,7 @@ t.test('it follows from board to board', async t => {
 
 t.test('spoiled boards: no crash, no hang, no answer that was not promised', async t => {
   const program = testProgram('test/lib/spoil', SANITIZED);
-  const { status, stdout, stderr } = run(program, [join(folder(t), 'board'), '1500', String(SEED)]);
+  const { status, stdout, stderr } = run(program, [boardPath(t), '1500', String(SEED)]);
   t.match(stdout, /^\d+ opened, \d+ refused, 0 faults\n$/, stderr);
   t.equal(status, 0);
 });
@@ -1283,7 +1284,7 @@ for (const { name, what, how, under, skip } of builds(['sanitized', 'races', 'aa
       ['threads', rounds],
       ['signals', signals],
     ] as const) {
-      const { status, stdout, stderr } = run(command, [...argv, join(folder(t), 'board'), String(n), mode]);
+      const { status, stdout, stderr } = run(command, [...argv, boardPath(t), String(n), mode]);
       t.match(stdout, /^\d+ looks, \d+ in a handler, 0 faults\n$/, `${mode}: ${stderr}`);
       t.strictSame([status, stderr], [0, '']);
       t.comment(`${mode}: ${stdout.trim()}`);
@@ -1305,7 +1306,7 @@ t.test('the test can fail: with a lock that accepts every copy, torn reports are
   const sources = ['test/lib/threads.c', ...LIBRARY, 'board/reader.c'].map(path => join(broken, 'c', path));
   const flags = ['-std=c11', '-D_GNU_SOURCE', '-fno-strict-aliasing'];
   must(t, 'gcc', [...flags, '-o', program, ...sources, ...writer, '-lpthread', '-lm']);
-  const { status, stderr } = run(program, [join(folder(t), 'board'), '100000', 'threads']);
+  const { status, stderr } = run(program, [boardPath(t), '100000', 'threads']);
   t.equal(status, 1, stderr);
   t.match(stderr, /fault: (torn|r->)/);
 });

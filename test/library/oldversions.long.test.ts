@@ -7,7 +7,6 @@
 import { fork, spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { existsSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { bits, enums } from '../../src/layout/layout.gen.js';
@@ -33,7 +32,7 @@ interface Version {
 }
 
 function compileCalls(t: Teardown, source: string, library: string): string {
-  const to = join(folder(t, tmpdir()), 'calls');
+  const to = join(folder(t), 'calls');
   const link = [`-L${library}`, '-lbeoboard', `-Wl,-rpath,${library}`];
   must('gcc', ['-std=c11', '-D_GNU_SOURCE', '-o', to, source, ...link]);
   return to;
@@ -41,7 +40,7 @@ function compileCalls(t: Teardown, source: string, library: string): string {
 
 /** Builds a commit, with the packages of today. */
 function build(t: Teardown, commit: string): Version {
-  const root = folder(t, tmpdir());
+  const root = folder(t);
   unpackCommit(commit, root);
   symlinkSync(join(ROOT, 'node_modules'), join(root, 'node_modules'));
   must(process.execPath, ['scripts/build.mjs'], { cwd: root });

@@ -2,6 +2,7 @@
 // without jobs; and names that would be commands to a shell.
 //
 // @seconds 20
+// @rest
 
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -12,7 +12,6 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import root, { type Test } from 'tap';
 import { freshRoot, noFreshRoot } from '../kit/freshroot.js';
@@ -44,7 +43,7 @@ const { relationsOf } = await making<{
 export const missing = noFreshRoot('musl-tools', 'musl-gcc');
 
 /** On disk, because shared memory may forbid programs. */
-const diskFolder = (t: Test) => folder(t, tmpdir());
+const diskFolder = (t: Test) => folder(t);
 
 let made: string | undefined;
 

@@ -4,7 +4,6 @@
 
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { compileSender } from '../kit/compiling.js';
@@ -17,7 +16,7 @@ t.setTimeout(1_200_000);
 
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
 const NAME = `beoboard-send-${version}.oci.tar`;
-const own = folder(t, tmpdir());
+const own = folder(t);
 const first = join(own, 'first');
 
 function make(out: string, env: NodeJS.ProcessEnv): Buffer {

@@ -2,10 +2,10 @@
 // runs it: the machine and not the container; the examples for Kubernetes and compose. image.long.test.ts has Podman.
 //
 // @seconds 5
+// @rest
 
 import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { REPORT_BYTES } from '../../src/layout/codec.js';
@@ -35,7 +35,7 @@ const NOBODY = 65534;
 const OWN = process.arch === 'arm64' ? 'arm64' : 'amd64';
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
 
-const own = folder(t, tmpdir()); // /dev/shm may be mounted noexec
+const own = folder(t);
 const sender = compileSender(t);
 const other = join(own, 'other');
 writeFileSync(other, 'of another processor');
@@ -114,7 +114,7 @@ t.test('the layer has the program and its licences, of root, without times', asy
 });
 
 t.test('made again, elsewhere and at another time, it has the same bytes', async t => {
-  const again = folder(t, tmpdir());
+  const again = folder(t);
   utimesSync(sender, 1, 1);
   chmodSync(sender, 0o700);
   const umask = process.umask(0o077);
@@ -132,7 +132,7 @@ const cannotRun =
   noNamespaces();
 
 t.test('a machine that was made up, to a receiver', { skip: cannotRun }, async t => {
-  const dir = folder(t, tmpdir());
+  const dir = folder(t);
   prepare('two-sockets', dir);
   const machine = join(dir, 'now');
   const trees = ['--proc', join(machine, 'proc'), '--sys', join(machine, 'sys')];
@@ -173,7 +173,7 @@ t.test('a machine that was made up, to a receiver', { skip: cannotRun }, async t
 t.test('this machine, from a container with another network', { skip: cannotRun }, async t => {
   const image = readLayout(layout).images.get(OWN) as Image;
   const answer = (...args: string[]) => {
-    const dir = folder(t, tmpdir());
+    const dir = folder(t);
     const mounts = machineMounts('/');
     const bundle = bundleOf(image, join(dir, 'bundle'), ['--once', '--to=-', ...args], mounts, true);
     const [command = '', ...rest] = runcOf(bundle, join(dir, 'state'));

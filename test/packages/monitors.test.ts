@@ -2,6 +2,7 @@
 // them, on a board with a silent node. And the script that passes on the word of NHC.
 //
 // @seconds 5
+// @rest
 
 import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';

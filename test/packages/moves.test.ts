@@ -1,6 +1,7 @@
 // What has moved from one package into another: units over an upgrade, as deb and as rpm, and verbs without the package.
 //
 // @seconds 6
+// @rest
 
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';

@@ -1,17 +1,17 @@
 // The package as it would be published: installing it runs nothing, and it explains how to build its addon.
 //
 // @seconds 6
+// @rest
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { folder, ROOT } from '../kit/places.js';
 
 t.test('a package: what is in it, and what it says until its addon is built', t => {
-  const dir = folder(t, tmpdir()); // /dev/shm may be mounted noexec
+  const dir = folder(t);
   const must = (command: string, argv: string[], cwd = dir) => {
     // What is compiled is not made quick, because only whether it can be made matters here.
     const env = { ...process.env, CFLAGS: '-O0', CXXFLAGS: '-O0' };

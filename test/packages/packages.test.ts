@@ -3,6 +3,7 @@
 // packagesbooted.long.test.ts a running systemd.
 //
 // @seconds 21
+// @rest
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,5 +1,7 @@
 // The benchmarks' own parts: their programs compile and do what their heads say, and the documents' tables have the
 // measured figures. The figures themselves are for `npm run bench`.
+//
+// @rest
 
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';

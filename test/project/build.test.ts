@@ -1,6 +1,8 @@
 // A build without changes prints nothing and runs no compiler; after any change, in a source or in a result, it does.
 // One that is interrupted ends its compilers, and leaves nothing half made.
 // In a copy of this clone, in which every compiler is a trap.
+//
+// @rest
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,14 +18,13 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { folder, ROOT } from '../kit/places.js';
 import { until } from '../kit/until.js';
 
 t.test('a second build', async t => {
-  const dir = folder(t, tmpdir());
+  const dir = folder(t);
   // Copied with exact times, to the nanosecond: the build compares them.
   const parts = ['src', 'proto', 'test', 'bench', 'scripts', 'c', 'dist', 'build'].filter(name =>
     existsSync(join(ROOT, name)),

@@ -5,6 +5,7 @@
 // written to this clone, /etc, /usr and /tmp are in overlays in memory, which go with the namespaces.
 //
 // @seconds 45
+// @rest
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';

@@ -2,6 +2,7 @@
 
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { ROOT } from '../kit/places.js';
 
 const filesOf = (folder: string) => readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' });
@@ -13,19 +14,24 @@ const ROOMS = [...new Set(TESTS.map(name => name.split('/')[0]))].join('|');
 /** A room may have the name of a folder of src/. */
 const SOURCES = filesOf('src').map(path => path.replace(/\.ts$/, ''));
 
-/** Commands whose words choose tests or benchmarks, and the names of those. */
-const CHOOSING: [what: RegExp, names: string[]][] = [
-  [/npm test -- (.+)/, namesOf(SHORT, PATHS)],
-  [/npm run test:long -- (.+)/, namesOf(LONG, PATHS)],
-  [/npm run bench -- (.+)/, namesOf(/^(.*)\.bench\.mjs$/, filesOf('bench'))],
+/** The rule of scripts/test.mjs. */
+const { chooses } = (await import(pathToFileURL(join(ROOT, 'scripts', 'testwords.mjs')).href)) as {
+  chooses(word: string, test: string): boolean;
+};
+
+/** Commands whose words choose tests or benchmarks, the names of those, and by which rule. */
+const CHOOSING: [what: RegExp, names: string[], chooses: (word: string, name: string) => boolean][] = [
+  [/npm (?:test|run test:(?:all|rest)) -- (.+)/, namesOf(SHORT, PATHS), chooses],
+  [/npm run test:long -- (.+)/, namesOf(LONG, PATHS), chooses],
+  [/npm run bench -- (.+)/, namesOf(/^(.*)\.bench\.mjs$/, filesOf('bench')), (word, name) => name.includes(word)],
 ];
 
 /** The words of a command that choose nothing; undefined if the command does not choose. */
 export function choosesNothing(command: string): string[] | undefined {
-  for (const [what, names] of CHOOSING) {
+  for (const [what, names, chooses] of CHOOSING) {
     const [, words] = what.exec(command) ?? [];
     if (words !== undefined)
-      return words.split(' ').filter(word => !word.startsWith('--') && !names.some(name => name.includes(word)));
+      return words.split(' ').filter(word => !word.startsWith('--') && !names.some(name => chooses(word, name)));
   }
   return undefined;
 }
@@ -45,7 +51,10 @@ const WAYS: [what: RegExp, isThere: (name: string) => boolean][] = [
     new RegExp(`\`((?:kit|${ROOMS})/[\\w-]+)(?:\\.long|\\.ts)?\``, 'g'),
     name => TESTS.includes(name) || isThere(`${name}.ts`) || SOURCES.includes(name),
   ],
-  [/((?:npm test|npm run test:long) -- (?![A-Z]+\b)[\w-]+)/g, command => choosesNothing(command)?.length === 0],
+  [
+    /((?:npm test|npm run test:(?:all|rest|long)) -- (?![A-Z]+\b)[\w-]+)/g,
+    command => choosesNothing(command)?.length === 0,
+  ],
   // Tests had numbers once.
   [/\b(tests? \d+)\b/gi, () => false],
 ];

@@ -1,4 +1,6 @@
 // C files by other compilers than those that some test of `npm test` runs, without a warning.
+//
+// @rest
 
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';

@@ -6,7 +6,6 @@ import { EventEmitter, once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { follow } from '../kit/children.js';
@@ -130,7 +129,7 @@ export class Alerting {
   readonly #prometheus = `${HOST}:${nextPort++}`;
 
   static async start(t: Teardown, { targets, times }: Wanted): Promise<Alerting> {
-    const dir = folder(t, tmpdir());
+    const dir = folder(t);
     const alerting = new Alerting();
     const alertmanagerAddress = `${HOST}:${nextPort++}`;
     const webhook = createServer(async (question, answer) => {

@@ -3,7 +3,6 @@
 
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { folder } from '../kit/places.js';
@@ -87,7 +86,7 @@ const FAULTS: [what: string, is: string, by: string][] = [
 ];
 
 t.test('rules_test.yml finds each fault of the rules', { skip: noPrometheus }, async t => {
-  const dir = folder(t, tmpdir());
+  const dir = folder(t);
   writeFileSync(join(dir, 'rules_test.yml'), shipped('rules_test.yml'));
   const tried = (rules: string) => {
     writeFileSync(join(dir, 'rules.yml'), rules);

@@ -1,10 +1,11 @@
 // The files of packaging/prometheus: what promtool and amtool say about them; each alert has a test, a section in
 // docs/prometheus.md, and readings that the exporter has; and the rules among each other, so that nothing is wrongly
 // reported as over.
+//
+// @rest
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { enums } from '../../src/layout/layout.gen.js';
@@ -37,7 +38,7 @@ t.test('promtool and amtool accept the files as they are', { skip }, async t => 
 });
 
 t.test('and with shards, as the comment in the file says', { skip }, async t => {
-  const dir = folder(t, tmpdir());
+  const dir = folder(t);
   const text = shipped('prometheus.yml').replace(/^ {4}static_configs:\n(?: {6}.*\n)+/m, '');
   writeFileSync(join(dir, 'prometheus.yml'), text.replaceAll(/^ {4}# (?=[ -]|http_sd|relabel)/gm, '    '));
   writeFileSync(join(dir, 'rules.yml'), shipped('rules.yml'));
@@ -79,9 +80,9 @@ t.test('the example for odd nodes, which no file loads', { skip }, async t => {
       at('16m', []),
     ],
   };
-  const file = join(folder(t, tmpdir()), 'test.yml');
+  const file = join(folder(t), 'test.yml');
   // Only labels are compared: the words may change.
-  const bare = join(folder(t, tmpdir()), 'odd.yml');
+  const bare = join(folder(t), 'odd.yml');
   writeFileSync(bare, shipped('odd.yml').replace(/^ {8}annotations:\n(?: {10}.*\n)+/m, ''));
   writeFileSync(file, JSON.stringify({ rule_files: [bare], evaluation_interval: '5s', tests: [test] }));
   const found = tool(SHIPPED, 'promtool', 'test', 'rules', file);

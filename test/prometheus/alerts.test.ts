@@ -3,6 +3,7 @@
 //
 // @seconds 37
 // @waits
+// @rest
 
 import t from 'tap';
 import { BoardReader } from '../../src/shm/reader.js';

@@ -3,6 +3,7 @@
 // results are compared with status --json. Their look is not tested: there is no Grafana here.
 //
 // @seconds 12
+// @rest
 
 import { createSocket } from 'node:dgram';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';

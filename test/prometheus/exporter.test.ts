@@ -2,6 +2,7 @@
 // same. Traffic only on this machine; needs no Prometheus.
 //
 // @seconds 13
+// @rest
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,7 +10,6 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { type IncomingHttpHeaders, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
@@ -27,7 +27,7 @@ import { ended, follow } from '../kit/children.js';
 import { now } from '../kit/clocks.js';
 import { ALL, beating, node, type TestBoard, writeBoard } from '../kit/ganglia.js';
 import { keepAlive } from '../kit/heart.js';
-import { folder } from '../kit/places.js';
+import { boardPath } from '../kit/places.js';
 import { PROGRAM, type Running, run, start } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
 import { until } from '../kit/until.js';
@@ -147,7 +147,7 @@ async function startExporter(t: Test, board: string, more: string[] = []): Promi
 }
 
 function boardWith(t: Test, options: TestBoard = beating(), nodes = [node('n1'), node('n2'), { name: 'n3' }]): string {
-  const path = join(folder(t), 'board');
+  const path = boardPath(t);
   writeBoard(path, nodes, options);
   return path;
 }
@@ -158,7 +158,7 @@ function liveBoard(
   nodes: readonly string[],
   capacity = nodes.length,
 ): { path: string; writer: Writer; lay: (hostname: string, load: number) => void; beat: () => void } {
-  const path = join(folder(t), 'board');
+  const path = boardPath(t);
   // The limits are so long that all nodes stay live during the test, even on a very busy machine.
   const [uncertainAfter, silentAfter] = [3_600_000, 7_200_000];
   const writer = openWriter({ path, cluster: 'test', capacity, uncertainAfter, silentAfter, nodes: [] });
@@ -422,7 +422,7 @@ t.test('HTTP/1.0', async t => {
 });
 
 t.test('a board that comes and goes, and one that has failed', async t => {
-  const path = join(folder(t), 'board');
+  const path = boardPath(t);
   const { port, output } = await startExporter(t, `c=${path}`);
   await until('it has told', () => output().stderr.includes('nothing to serve yet: '));
   const value = (document: Exposition, name: string) =>

@@ -4,10 +4,10 @@
 //
 // @seconds 14
 // @waits
+// @rest
 
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { Encodable } from '../../src/layout/codec.js';
@@ -258,7 +258,7 @@ const nameOf = ({ __name__, ...labels }: Record<string, string>) =>
 
 if (INSIDE)
   t.test('recorded series go to the second store, scraped series do not', { skip }, async t => {
-    const own = folder(t, tmpdir());
+    const own = folder(t);
     const board = boardPath(t);
     const receiver = await startReceiver(t, board, ['--cluster', 'alpha']);
     reporting(t, receiver.port);

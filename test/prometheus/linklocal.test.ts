@@ -3,17 +3,17 @@
 //
 // @seconds 6
 // @waits
+// @rest
 
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
-import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
 import { targetOf } from '../../src/prometheus/request.js';
 import { node, writeBoard } from '../kit/ganglia.js';
 import { keepAlive } from '../kit/heart.js';
 import { INSIDE, inOwnNetwork } from '../kit/network.js';
-import { folder } from '../kit/places.js';
+import { boardPath } from '../kit/places.js';
 import { start } from '../kit/program.js';
 import { until } from '../kit/until.js';
 import { noPrometheus } from './alerting.js';
@@ -38,7 +38,7 @@ async function groupsOf(host: string, port: number, path: string): Promise<Group
 
 /** An exporter that listens on all addresses; returns its port. */
 async function exporter(t: Test): Promise<number> {
-  const board = join(folder(t), 'board');
+  const board = boardPath(t);
   writeBoard(board, [node('n1')], { now: process.hrtime.bigint() });
   keepAlive(t, board);
   const { listening } = await start(t, ['prometheus', '--board', board, '--listen', '[::]:0']).ready;

@@ -4,6 +4,7 @@
 //
 // @seconds 14
 // @waits
+// @rest
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -13,7 +14,7 @@ import { COLLECTORS } from '../../src/prometheus/families.js';
 import { type Followed, follow } from '../kit/children.js';
 import { beating, HOSTILE, node, writeBoard, writeLiveBoard } from '../kit/ganglia.js';
 import { keepAlive } from '../kit/heart.js';
-import { folder } from '../kit/places.js';
+import { boardPath, folder } from '../kit/places.js';
 import { type Running, run, start, startReceiver } from '../kit/program.js';
 import { until } from '../kit/until.js';
 import { shipped } from './alerting.js';
@@ -125,7 +126,7 @@ function hostileBoard(t: Test, path: string): void {
 }
 
 t.test('promtool finds no fault', { skip: missing('promtool') }, async t => {
-  const path = join(folder(t), 'board');
+  const path = boardPath(t);
   writeBoard(
     path,
     [node('n1'), node('n2', 60), { name: 'n3' }, ...HOSTILE.map(([, release], i) => ({ ...node(`h${i}`), release }))],
@@ -149,7 +150,7 @@ t.test('promtool finds no fault', { skip: missing('promtool') }, async t => {
 });
 
 t.test('a limit of Prometheus is not an exporter that does not answer', { skip: missing('prometheus') }, async t => {
-  const board = join(folder(t), 'board');
+  const board = boardPath(t);
   writeLiveBoard(t, board, [node('n1'), node('n2')]);
   const { listening } = await start(t, ['prometheus', '--board', board, '--listen', '127.0.0.1:0']).ready;
   // The rule itself, of the job that it names, for one target with each cause.
@@ -181,8 +182,8 @@ scrape_configs:${job('well', `${listening}`, '')}${job('samples', `${listening}`
 });
 
 t.test('no counter goes back, whichever program is ended', { skip: missing('prometheus') }, async t => {
-  const board = join(folder(t), 'board');
-  const hostile = join(folder(t), 'board');
+  const board = boardPath(t);
+  const hostile = boardPath(t);
   const receiver = await startReceiver(t, board, ['--cluster', 'test']);
   const to = `127.0.0.1:${receiver.port}`;
   const proc = madeProc(t);

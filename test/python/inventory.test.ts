@@ -2,6 +2,7 @@
 // Ansible makes of it, on boards with nodes in several states, under hostile names, with a hostile kernel.
 //
 // @seconds 8
+// @rest
 
 import { spawn } from 'node:child_process';
 import { chmodSync, closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,10 +1,10 @@
 // The packages of the Python module: a deb in a Debian with nothing else of ours, what an rpm has, wheel and sdist.
 //
 // @seconds 20
+// @rest
 
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { freshRoot, noFreshRoot } from '../kit/freshroot.js';
@@ -13,7 +13,7 @@ import { folder, ROOT } from '../kit/places.js';
 import { makeBoard } from '../kit/stateboard.js';
 
 t.setTimeout(300_000);
-const own = folder(t, tmpdir()); // shared memory may forbid programs
+const own = folder(t); // shared memory may forbid programs
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
 const MODULE = ['__init__', '_abi', '_board', '_hosts', '_library', '_record'].map(name => `${name}.py`);
 const FILES = [...MODULE, 'py.typed'];

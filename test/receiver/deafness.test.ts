@@ -4,6 +4,7 @@
 //
 // @seconds 30
 // @waits
+// @rest
 
 import t from 'tap';
 import { noNamespaces, World } from '../kit/netns.js';

@@ -1,6 +1,7 @@
 // A flood of junk: the kernel is asked to drop it, reports come through, and nobody takes the filter for an overflow.
 //
 // @seconds 10
+// @rest
 
 import { writeFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';

@@ -3,6 +3,7 @@
 //
 // @seconds 25
 // @waits
+// @rest
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

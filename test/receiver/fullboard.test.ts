@@ -78,7 +78,7 @@ t.test('more nodes report than there is room for', async t => {
 });
 
 t.test('forgotten, because they were away for long enough', async t => {
-  const board = join(folder(t), 'board');
+  const board = boardPath(t);
   const limits = ['--uncertain-after', '100ms', '--silent-after', '200ms'];
   const { port } = await startReceiver(t, board, limits);
   const reader = new BoardReader(board);
@@ -225,7 +225,7 @@ t.test('deleted on a full tmpfs, it is published again when there is room', { sk
 });
 
 t.test('what a receiver takes', async t => {
-  const board = join(folder(t), 'board');
+  const board = boardPath(t);
   t.match(await run(['receive', '--board', board, '--forget-after', '23h']), { code: 2, stderr: /24h to 1000d/ });
   const key = join(folder(t), 'key');
   t.match(await run(['keygen', key]), { code: 0 });

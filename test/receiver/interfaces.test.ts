@@ -4,6 +4,7 @@
 //
 // @seconds 13
 // @waits
+// @rest
 
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';

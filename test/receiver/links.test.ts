@@ -4,6 +4,7 @@
 //
 // @seconds 60
 // @waits
+// @rest
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

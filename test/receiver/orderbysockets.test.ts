@@ -3,6 +3,7 @@
 // machine's: times are compared with the stamps, never with how long the test took.
 //
 // @seconds 10
+// @rest
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

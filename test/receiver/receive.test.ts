@@ -3,6 +3,7 @@
 //
 // @seconds 34
 // @waits
+// @rest
 
 import { createSocket } from 'node:dgram';
 import { chmodSync, closeSync, existsSync, openSync, rmSync, statSync, truncateSync, writeSync } from 'node:fs';

@@ -1,5 +1,7 @@
 // A receiver whose socket is bound and kept by a service manager: what is sent while no receiver runs is on the board
 // afterwards, with the stamp of its arrival or not at all. A line of Python plays systemd; receivers are real.
+//
+// @rest
 
 import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';

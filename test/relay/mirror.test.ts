@@ -3,6 +3,7 @@
 // afterwards the mirror agrees with the master.
 //
 // @seconds 12
+// @rest
 
 import { randomBytes } from 'node:crypto';
 import t from 'tap';

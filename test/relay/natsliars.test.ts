@@ -4,6 +4,7 @@
 //
 // @seconds 5
 // @waits
+// @rest
 
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';

@@ -1,5 +1,7 @@
 // Permissions at a real NATS server: TLS, users, nkeys and creds by our options, each refused and reported if it is
 // wrong; the permissions of packaging/nats; and a server that freezes while much is being sent to it.
+//
+// @rest
 
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

@@ -5,7 +5,6 @@
 
 import { fork, spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { follow, must } from '../kit/children.js';
@@ -35,12 +34,12 @@ const lost = OLD.find(([, commit]) => !isInHistory(commit));
 /** Builds a version; or takes it from BEOBOARD_OLD/COMMIT, where it was built before. */
 function build(name: string, commit: string): Version {
   const kept = process.env.BEOBOARD_OLD;
-  const root = kept === undefined ? folder(t, tmpdir()) : join(kept, commit);
+  const root = kept === undefined ? folder(t) : join(kept, commit);
   if (!existsSync(join(root, 'dist', 'bin', 'beoboard.cjs'))) {
     unpackCommit(commit, root);
     must(process.execPath, ['scripts/build.mjs'], { cwd: root });
   }
-  const out = join(folder(t, tmpdir()), 'sender');
+  const out = join(folder(t), 'sender');
   must('make', ['-s', '-C', 'c/sender', `OUT=${out}`], { cwd: root });
   return {
     name,

@@ -3,6 +3,7 @@
 //
 // @seconds 12
 // @waits
+// @rest
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

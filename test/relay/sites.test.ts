@@ -4,6 +4,7 @@
 //
 // @seconds 31
 // @waits
+// @rest
 
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';

@@ -4,6 +4,7 @@
 //
 // @seconds 42
 // @waits
+// @rest
 
 import t from 'tap';
 import { lookAtAll } from '../../src/schedulers/bridge/boardlook.js';

@@ -31,7 +31,7 @@ import {
   writePong,
 } from '../../src/relay/relaywire.js';
 import { trustOptions } from '../../src/shm/trust.js';
-import { folder } from '../kit/places.js';
+import { boardPath, folder } from '../kit/places.js';
 import { run } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
 import { keyPair } from './relaying.js';
@@ -197,7 +197,7 @@ function decodeHash(): bigint {
 t.test(
   'a mirror survives any bytes: an invalid batch is rejected as a whole, and an invalid entry in it is left out',
   async t => {
-    const path = join(folder(t), 'board');
+    const path = boardPath(t);
     const options = {
       path,
       site: 'home',

@@ -10,7 +10,7 @@ import t from 'tap';
 import { compiled, compileSender } from '../kit/compiling.js';
 import { gridEngineRoot, TWO_HOSTS, withGridEngine } from '../kit/gridengine.js';
 import { lacks } from '../kit/lacking.js';
-import { folder, ROOT } from '../kit/places.js';
+import { boardPath, ROOT } from '../kit/places.js';
 import { PROGRAM } from '../kit/program.js';
 
 t.setTimeout(1_800_000);
@@ -71,7 +71,7 @@ t.test('Grid Engine 8.1.9 of Debian 12', { skip }, async t => {
   const nodes = compiled(t, 'verbs', 'beoboard-nodes');
   const sender = compileSender(t);
   const examples = join(ROOT, 'examples', 'gridengine');
-  const board = join(folder(t), 'board');
+  const board = boardPath(t);
   chmodSync(join(board, '..'), 0o755);
   const script = `#!/bin/sh\nexec /usr/sbin/beoboard-sensor --board ${board}\n`;
   writeFileSync(join(root, 'usr', 'sbin', 'site-sensor'), script, { mode: 0o755 });

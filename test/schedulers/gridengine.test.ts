@@ -3,13 +3,14 @@
 //
 // @seconds 10
 // @waits
+// @rest
 
 import { chmodSync, copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { compiled, compileSender } from '../kit/compiling.js';
 import { machineRoot, noGridEngine, TWO_HOSTS, withGridEngine } from '../kit/gridengine.js';
-import { folder, ROOT } from '../kit/places.js';
+import { boardPath, folder, ROOT } from '../kit/places.js';
 import { PROGRAM } from '../kit/program.js';
 
 t.setTimeout(300_000);
@@ -32,7 +33,7 @@ echo "left $(value state n1) $(value state n2)" >&3
 t.test('a sensor and a job', { skip: noGridEngine() }, async t => {
   const root = folder(t);
   machineRoot(root);
-  const board = join(folder(t), 'board');
+  const board = boardPath(t);
   chmodSync(join(board, '..'), 0o755);
   const sensor = join('opt', 'beoboard-sensor');
   copyFileSync(compiled(t, 'sensor', 'beoboard-sensor'), join(root, sensor));

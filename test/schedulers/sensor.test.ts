@@ -2,6 +2,7 @@
 // its lists of hosts from a stand-in of qconf, and its protocol beside a reader as sge_execd is one.
 //
 // @seconds 15
+// @rest
 
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';

@@ -6,7 +6,7 @@ import t from 'tap';
 import { decodeReport, REPORT_BYTES } from '../../src/layout/codec.js';
 import { groupShares, groupsOf, parseCpuTimes } from '../../src/sender/collect/cpugroups.js';
 import { Collector } from '../../src/sender/collect.js';
-import { folder } from '../kit/places.js';
+import { memoryFolder } from '../kit/places.js';
 
 /** A line of /proc/stat: ticks by name, others are 0. */
 function line(
@@ -97,7 +97,7 @@ t.test('invalid lines cost themselves', async t => {
 });
 
 t.test('through the collector: shares from the second report on', async t => {
-  const root = folder(t);
+  const root = memoryFolder(t);
   const write = (path: string, text: string) => {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), text);

@@ -3,6 +3,7 @@
 //   npm run test:long -- matrix
 //
 // @seconds 32
+// @whole
 
 import { spawnSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
@@ -11,7 +12,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { enums, structs } from '../../src/layout/layout.gen.js';
 import { builds, compileSender, INSTALLED, makeIn } from '../kit/compiling.js';
-import { folder } from '../kit/places.js';
+import { memoryFolder } from '../kit/places.js';
 import { machines, parseHexDump, prepare, textOf } from '../kit/tree.js';
 import { askC, askHere } from '../kit/twosenders.js';
 
@@ -20,7 +21,7 @@ const { auth_alg, tag } = structs.report.fields;
 
 /** For each machine its trees, the command line for a report, and the expected report, signed with each kind of key. */
 function prepareAll(t: Parameters<typeof folder>[0]) {
-  const root = folder(t);
+  const root = memoryFolder(t);
   return machines().map(machine => {
     const own = join(root, machine);
     mkdirSync(own);

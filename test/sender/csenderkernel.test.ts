@@ -2,6 +2,7 @@
 //
 // @seconds 15
 // @waits
+// @rest
 
 import { execFileSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
@@ -25,7 +26,7 @@ import t from 'tap';
 import { compileSender, DYNAMIC, INSTALLED, makeIn } from '../kit/compiling.js';
 import { Hearer, startIn, statOf } from '../kit/hanging.js';
 import { lacks } from '../kit/lacking.js';
-import { folder, ROOT } from '../kit/places.js';
+import { folder, memoryFolder, ROOT } from '../kit/places.js';
 import { trees } from '../kit/tree.js';
 import { until } from '../kit/until.js';
 
@@ -97,7 +98,7 @@ for (const [what, most, more] of [
   });
 
 t.test('what is installed has no symbols', { buffered: true, skip: noMusl }, t => {
-  const root = folder(t);
+  const root = memoryFolder(t);
   makeIn('sender', INSTALLED, 'install', `DESTDIR=${join(root, 'to')}`, 'PREFIX=/usr');
   const installed = join(root, 'to', 'usr', 'sbin', 'beoboard-send');
   const { size } = statSync(installed);

@@ -2,6 +2,7 @@
 // packages/image runs it in one.
 //
 // @seconds 3
+// @rest
 
 import { spawnSync } from 'node:child_process';
 import { chownSync, mkdirSync, readFileSync, rmSync, statfsSync, statSync, symlinkSync, writeFileSync } from 'node:fs';

@@ -2,6 +2,7 @@
 //
 // @seconds 40
 // @waits
+// @rest
 
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,7 +14,7 @@ import { compileSender, DYNAMIC } from '../kit/compiling.js';
 import { HangingCalls, Hearer, startIn, writeTree } from '../kit/hanging.js';
 import { lacks } from '../kit/lacking.js';
 import { Manager } from '../kit/manager.js';
-import { folder, ROOT } from '../kit/places.js';
+import { folder, memoryFolder, ROOT } from '../kit/places.js';
 import { askC, askHere } from '../kit/twosenders.js';
 import { until } from '../kit/until.js';
 
@@ -48,7 +49,7 @@ t.test(
   'packages that one source keeps for long: the others ask again in the next round',
   { buffered: true },
   async t => {
-    const sys = folder(t);
+    const sys = memoryFolder(t);
     const topology = 'devices/system/cpu/cpu0/topology';
     writeTree(sys, {
       [`${topology}/physical_package_id`]: '0\n',
@@ -173,7 +174,7 @@ t.test('a pace file', { buffered: true }, async t => {
 });
 
 t.test('every option: what is taken, and what is said of what is not', { buffered: true }, async t => {
-  const root = folder(t);
+  const root = memoryFolder(t);
   const file = (name: string, text: string, mode = 0o644) => {
     writeFileSync(join(root, name), text, { mode });
     return join(root, name);
@@ -615,7 +616,7 @@ print(subprocess.run(sys.argv[2:], **{sys.argv[1]: write, 'stdin': subprocess.DE
 });
 
 t.test('the log as JSON', { buffered: true }, async t => {
-  const root = folder(t);
+  const root = memoryFolder(t);
   mkdirSync(join(root, 'proc'));
   const { said } = askC(sender, ['--once', '--to', '-', '--proc', join(root, 'proc"\\\n'), '--sys', root], {
     env: { ...process.env, BEOBOARD_LOG: 'json' },

@@ -3,6 +3,7 @@
 //
 // @seconds 21
 // @waits
+// @rest
 
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';

@@ -8,7 +8,7 @@ import { has, REPORT_BYTES, type SetName } from '../../src/layout/codec.js';
 import { bits, structs } from '../../src/layout/layout.gen.js';
 import { crc32 } from '../../src/sender/slow/crc32.js';
 import { deliver, openWriter } from '../../src/shm/writer.js';
-import { boardPath, folder } from '../kit/places.js';
+import { boardPath, memoryFolder } from '../kit/places.js';
 import {
   ask,
   expand,
@@ -56,7 +56,7 @@ t.test('archives', async t => {
 
 for (const machine of machines()) {
   t.test(`${machine}: the report is the golden one, twice`, async t => {
-    const root = join(folder(t), 'tree');
+    const root = join(memoryFolder(t), 'tree');
     mkdirSync(root);
     const argv = prepare(machine, root);
     for (const time of ['once', 'and again']) {

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { constants } from '../../src/layout/layout.gen.js';
 import { compileSender, SANITIZED } from '../kit/compiling.js';
-import { folder } from '../kit/places.js';
+import { memoryFolder } from '../kit/places.js';
 import { readable } from '../kit/tree.js';
 import { askC, askHere } from '../kit/twosenders.js';
 import { type Files, ForeignTrees } from './foreigntrees.js';
@@ -162,7 +162,7 @@ t.test('speeds of interfaces', async t => {
 });
 
 t.test('file systems', async t => {
-  const root = folder(t);
+  const root = memoryFolder(t);
   const sender = compileSender(t, SANITIZED);
   const trees = new ForeignTrees(t);
   const ask = async (count: number) => {

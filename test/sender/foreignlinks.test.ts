@@ -2,6 +2,7 @@
 // senders alike.
 //
 // @seconds 12
+// @rest
 
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -8,7 +8,7 @@ import t from 'tap';
 import { decodeReport, REPORT_BYTES } from '../../src/layout/codec.js';
 import { Known } from '../../src/sender/collect/known.js';
 import { Collector } from '../../src/sender/collect.js';
-import { folder } from '../kit/places.js';
+import { memoryFolder } from '../kit/places.js';
 import { readable } from '../kit/tree.js';
 
 const named = (prefix: string, count: number) => Array.from({ length: count }, (_, i) => ({ name: `${prefix}${i}` }));
@@ -57,7 +57,7 @@ t.test('which names are looked at in a tick', async t => {
 });
 
 t.test('a set is clear until each name was looked at, and the log says so once', async t => {
-  const root = folder(t);
+  const root = memoryFolder(t);
   const [proc, sys] = [join(root, 'proc'), join(root, 'sys')];
   mkdirSync(join(proc, 'net'), { recursive: true });
   const told: string[] = [];

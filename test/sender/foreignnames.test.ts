@@ -2,13 +2,12 @@
 // only ASCII's letters have a lower case.
 
 import { spawnSync } from 'node:child_process';
-import { join } from 'node:path';
 import t from 'tap';
 import { shortHostName } from '../../src/options/hostname.js';
 import { match } from '../../src/schedulers/matching.js';
 import { lowerCase } from '../../src/text/text.js';
 import { compileMon, compileSender, SANITIZED } from '../kit/compiling.js';
-import { folder } from '../kit/places.js';
+import { boardPath } from '../kit/places.js';
 import { PROGRAM } from '../kit/program.js';
 
 t.test('the default of a name', t => {
@@ -45,7 +44,7 @@ t.test('every program that makes a name of the host name', { skip }, t => {
     [sender, '--once', '--to', '-'],
     [process.execPath, PROGRAM, 'send', '--once', '--to', '-'],
     [compileMon(t), '--stdio'],
-    [process.execPath, PROGRAM, 'relay', '--board', join(folder(t), 'board'), '--nats', 'nats://127.0.0.1:1'],
+    [process.execPath, PROGRAM, 'relay', '--board', boardPath(t), '--nats', 'nats://127.0.0.1:1'],
   ];
   for (const [i, command] of programs.entries()) {
     const { status, stderr } = spawnSync(

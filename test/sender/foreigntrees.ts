@@ -4,7 +4,7 @@
 import { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { compileSender, SANITIZED } from '../kit/compiling.js';
-import { folder, type Teardown } from '../kit/places.js';
+import { memoryFolder, type Teardown } from '../kit/places.js';
 import { prepare, readable } from '../kit/tree.js';
 import { askC, askHere, differences } from '../kit/twosenders.js';
 
@@ -27,7 +27,7 @@ export class ForeignTrees {
   /** `pretend`: what is added to the machine's pretend file, tables alone. */
   constructor(t: Teardown, machine = 'vm', pretend = '') {
     this.#sender = compileSender(t, SANITIZED);
-    this.root = folder(t);
+    this.root = memoryFolder(t);
     this.#argv = prepare(machine, this.root).filter(word => word !== 'send');
     appendFileSync(join(this.root, 'pretend.toml'), pretend);
   }

@@ -30,7 +30,7 @@ import { parseGpuFile } from '../../src/sender/slow/gpufile.js';
 import { follow } from '../kit/children.js';
 import { builds, compileSender, DYNAMIC, type Make, makeIn, OF_MUSL, SANITIZED } from '../kit/compiling.js';
 import { type Heard, Hearer, inNamespace, startIn } from '../kit/hanging.js';
-import { folder, ROOT } from '../kit/places.js';
+import { folder, memoryFolder, ROOT } from '../kit/places.js';
 import { askC, askHere } from '../kit/twosenders.js';
 import { until } from '../kit/until.js';
 
@@ -90,7 +90,7 @@ interface Place {
 
 /** A folder with a script for the stand-in, and the path of a GPU file whose folder does not exist yet. */
 function place(t: Test, lines: readonly string[], library = NVML): Place {
-  const root = folder(t);
+  const root = memoryFolder(t);
   const script = join(root, 'script');
   const file = join(root, 'run', 'gpu');
   answer(script, lines);
@@ -270,7 +270,7 @@ for (const { what, how, skip } of builds(['sanitized'], [...OF_MUSL, 'aarch64'])
   });
 
 t.test('both senders take each of these files', async t => {
-  const root = folder(t);
+  const root = memoryFolder(t);
   mkdirSync(join(root, 'run'));
   const pretence = join(root, 'pretend.toml');
   writeFileSync(pretence, 't_real_ns = 1\nt_boot_ns = 5000000000\nstart_boot_ns = 1\nrun = "run"\n');

@@ -3,6 +3,7 @@
 //
 // @seconds 28
 // @waits
+// @rest
 
 import { execFileSync } from 'node:child_process';
 import { closeSync, constants, mkdirSync, openSync, symlinkSync, writeSync } from 'node:fs';
@@ -22,7 +23,7 @@ import {
   statOf,
   writeTree,
 } from '../kit/hanging.js';
-import { folder } from '../kit/places.js';
+import { folder, memoryFolder } from '../kit/places.js';
 import { SENDER } from '../kit/program.js';
 import { until } from '../kit/until.js';
 import { Waits } from './waits.js';
@@ -59,7 +60,7 @@ const RUN = {
 const ALWAYS = ['taint', 'energy_cpu', 'temp_hottest', 'root', 'sw_hash'];
 
 function makeSys(t: Parameters<typeof folder>[0], more: Record<string, string> = {}): string {
-  const sys = folder(t);
+  const sys = memoryFolder(t);
   writeTree(sys, { ...SYS, ...more });
   return sys;
 }
@@ -316,7 +317,7 @@ t.test(
 
 t.test('FIFOs in place of files do not hang it', { buffered: true, skip }, async t => {
   const hearer = await Hearer.open(t);
-  const proc = folder(t);
+  const proc = memoryFolder(t);
   for (const path of ['stat', 'meminfo', 'self/mountinfo', 'sys/kernel/tainted', 'sys/kernel/osrelease']) {
     mkdirSync(dirname(join(proc, path)), { recursive: true });
     symlinkSync(join('/proc', path), join(proc, path));

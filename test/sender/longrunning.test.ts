@@ -2,6 +2,7 @@
 // away, another name. Mostly with simulated clocks and trees, so that an hour takes seconds and is always the same.
 //
 // @seconds 15
+// @rest
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
@@ -26,7 +27,7 @@ import type { Address } from '../../src/text/addresses.js';
 import { childrenOf, type Heard, Hearer, isAlive, startIn } from '../kit/hanging.js';
 import { judge, type LastReport } from '../kit/judging.js';
 import { INSIDE, inOwnNetwork } from '../kit/network.js';
-import { folder } from '../kit/places.js';
+import { folder, memoryFolder } from '../kit/places.js';
 import { SENDER } from '../kit/program.js';
 import { ratesOf } from '../kit/reports.js';
 import { until } from '../kit/until.js';
@@ -250,7 +251,7 @@ class Node {
   readonly #bytes = new Map<Report, Uint8Array>();
 
   constructor(t: Parameters<typeof folder>[0], files: Record<string, string>) {
-    this.root = folder(t);
+    this.root = memoryFolder(t);
     this.write(files);
     this.#collector = new Collector({ proc: join(this.root, 'proc'), sys: join(this.root, 'sys') });
     t.teardown(() => this.#collector.close());

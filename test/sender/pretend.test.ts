@@ -6,7 +6,7 @@ import t from 'tap';
 import { bitNames, decodeReport } from '../../src/layout/codec.js';
 import { readPretence } from '../../src/sender/pretend.js';
 import { InputError } from '../../src/text/text.js';
-import { folder, ROOT } from '../kit/places.js';
+import { folder, memoryFolder, ROOT } from '../kit/places.js';
 import { run, start } from '../kit/program.js';
 
 const KEYS = `t_real_ns = 1700000000123456789
@@ -43,7 +43,7 @@ function tree(root: string, busy: number): void {
 }
 
 t.test('every key is used, and two runs give the same bytes', async t => {
-  const root = folder(t);
+  const root = memoryFolder(t);
   tree(join(root, 'a'), 100);
   tree(join(root, 'b'), 200);
   writeFileSync(join(root, 'p.toml'), KEYS);
@@ -91,7 +91,7 @@ t.test('every key is used, and two runs give the same bytes', async t => {
 });
 
 t.test('the slow sets, too', async t => {
-  const root = folder(t);
+  const root = memoryFolder(t);
   const write = (path: string, text: string) => {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), text, { mode: 0o644 });

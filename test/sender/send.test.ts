@@ -12,7 +12,7 @@ import t from 'tap';
 import { decodeReport, type Report } from '../../src/layout/codec.js';
 import { bits } from '../../src/layout/layout.gen.js';
 import { BoardReader } from '../../src/shm/reader.js';
-import { boardPath, folder } from '../kit/places.js';
+import { boardPath, memoryFolder } from '../kit/places.js';
 import { run, start, startReceiver } from '../kit/program.js';
 import { until } from '../kit/until.js';
 import { verbChild } from '../kit/verbchild.js';
@@ -206,7 +206,7 @@ async function freePort(): Promise<number> {
 }
 
 t.test('--once --to -: one datagram on stdout, flagged as the last', async t => {
-  const root = folder(t);
+  const root = memoryFolder(t);
   const proc = join(root, 'proc');
   mkdirSync(proc);
   writeFileSync(join(proc, 'loadavg'), '1.25 2.50 3.75 4/567 8901\n');

@@ -4,6 +4,7 @@
 //
 // @seconds 36
 // @waits
+// @rest
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';

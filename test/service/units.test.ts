@@ -3,6 +3,7 @@
 //
 // @seconds 27
 // @waits
+// @rest
 
 import { spawnSync } from 'node:child_process';
 import {

@@ -3,6 +3,7 @@
 //
 // @seconds 23
 // @waits
+// @rest
 
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -2,6 +2,7 @@
 // answers only with 0 or 1 whatever happens to it; and its lists beside those of TypeScript.
 //
 // @seconds 19
+// @whole
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,7 +21,6 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { BoardReader } from '../../src/shm/reader.js';
@@ -37,6 +37,7 @@ import { boardPath, folder, ROOT, type Teardown } from '../kit/places.js';
 import { start, startReceiver } from '../kit/program.js';
 import { type Made, makeBoard, numbered, stall, unborn } from '../kit/stateboard.js';
 import { until } from '../kit/until.js';
+import { NOT_WHOLE } from '../kit/whole.js';
 import { writtenBoard } from '../kit/writtenboard.js';
 
 const S = 1_000_000_000n;
@@ -633,7 +634,7 @@ t.test('stdin, stdout and stderr may be closed, full or gone', async t => {
   t.equal(await shell('"$0" --help >/dev/full; exit $?', ''), 0);
 });
 
-t.test('ten thousand nodes', async t => {
+t.test('ten thousand nodes', { skip: NOT_WHOLE }, async t => {
   const names = Array.from({ length: 10_000 }, (_, i) => `n${String(i + 1).padStart(5, '0')}`);
   const board = makeBoard(t, { live: names.slice(0, -1), silent: names.slice(-1) });
   t.strictSame(await ask(board.path, ['--nodes', 'n[00001-09999]', '--health']), [0, '']);
@@ -694,7 +695,7 @@ t.test('host lists as they are everywhere', async t => {
 const root = process.getuid?.() !== 0 && 'needs root to have a /dev of its own';
 t.test('what stands in the log', { skip: root }, async t => {
   // Not in /dev, because the test mounts another one there.
-  const place = folder(t, tmpdir());
+  const place = folder(t);
   const board = makeBoard(t, { live: numbered(10), silent: ['s001'] });
   const log = await Manager.start(t, join(place, 'log'));
   const old = join(place, 'dev');

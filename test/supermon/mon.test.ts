@@ -3,6 +3,7 @@
 // several of it.
 //
 // @seconds 12
+// @rest
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
@@ -16,7 +17,7 @@ import { now } from '../kit/clocks.js';
 import { builds, compileMon, INSTALLED, makeIn } from '../kit/compiling.js';
 import { lacks } from '../kit/lacking.js';
 import { pssOf, say, startMon, statusOf } from '../kit/mon.js';
-import { folder, ROOT } from '../kit/places.js';
+import { folder, memoryFolder, ROOT } from '../kit/places.js';
 import { makeReport } from '../kit/reports.js';
 import { Asker, type Element, elementsOf, LiveBoard, readByOthers, serve } from '../kit/supermon.js';
 import { machines, parseHexDump, prepare, textOf } from '../kit/tree.js';
@@ -321,7 +322,7 @@ t.test('a server above nodes, and a board above all', async t => {
 });
 
 t.test('what is installed has no symbols', { skip: noMusl }, async t => {
-  const root = folder(t);
+  const root = memoryFolder(t);
   makeIn('mon', INSTALLED, 'install', `DESTDIR=${join(root, 'to')}`, 'PREFIX=/usr');
   const { size } = statSync(join(root, 'to', 'usr', 'sbin', 'beoboard-mon'));
   t.ok(size < 96 * 1024, `${Math.round(size / 1024)} KiB`);

@@ -3,6 +3,7 @@
 //
 // @seconds 12
 // @waits
+// @rest
 
 import { type ChildProcessByStdio, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';

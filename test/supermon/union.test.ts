@@ -2,6 +2,7 @@
 // silent, loops or sends invalid answers is reported, and harms no other.
 //
 // @seconds 12
+// @rest
 
 import { connect, createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';

@@ -2,6 +2,7 @@
 // forced colours nothing moves or is lost.
 //
 // @seconds 15
+// @rest
 
 import type { BrowserContextOptions } from 'playwright-core';
 import t from 'tap';

@@ -3,6 +3,7 @@
 //
 // @seconds 25
 // @waits
+// @rest
 
 import t from 'tap';
 import { NO_BROWSER } from '../kit/browser.js';

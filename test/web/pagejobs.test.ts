@@ -2,6 +2,7 @@
 // are those of the API, in its order; nothing moves when the server says something else; axe has no objection.
 //
 // @seconds 60
+// @rest
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

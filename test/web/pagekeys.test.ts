@@ -1,6 +1,7 @@
 // The page with the keyboard only, the URL that holds the view, and the Back button; texts of nodes stay texts.
 //
 // @seconds 11
+// @rest
 
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';

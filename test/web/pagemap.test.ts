@@ -4,6 +4,7 @@
 //
 // @seconds 30
 // @waits
+// @rest
 
 import { rmSync } from 'node:fs';
 import type { Page } from 'playwright-core';

@@ -4,6 +4,7 @@
 //
 // @seconds 31
 // @waits
+// @rest
 
 import { spawn, spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
@@ -20,7 +21,7 @@ import { palette, stepOf } from '../../src/web/page/palette.js';
 import { VALUE_MOST } from '../../src/web/wire.js';
 import { NO_BROWSER } from '../kit/browser.js';
 import { Namespace, noNamespaces } from '../kit/netns.js';
-import { folder, type Teardown } from '../kit/places.js';
+import { boardPath, folder, type Teardown } from '../kit/places.js';
 import { PROGRAM, run, start, startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
 import { until } from '../kit/until.js';
@@ -92,7 +93,7 @@ t.test('links on which nothing is heard', { skip: skip || noNamespaces() }, asyn
     );
     far.ip(`addr add 10.87.${i}.2/24 dev ${v}`, `link set ${v} up`);
   }
-  const board = join(folder(t), 'board');
+  const board = boardPath(t);
   startIn(t, master, ['receive', '--board', board, '--listen', '0.0.0.0:8677', '--capacity', '64', ...SHORT]);
   await until('there is a board', () => existsSync(board));
   const loads = fars.map((far, i) =>

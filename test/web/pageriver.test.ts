@@ -2,6 +2,7 @@
 //
 // @seconds 40
 // @waits
+// @rest
 
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';

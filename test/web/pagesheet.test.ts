@@ -2,6 +2,7 @@
 // not well to the next, by keys and buttons, around, and on a phone.
 //
 // @seconds 8
+// @rest
 
 import t from 'tap';
 import { NO_BROWSER } from '../kit/browser.js';

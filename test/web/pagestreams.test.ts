@@ -2,6 +2,7 @@
 // was away; and a screen on a wall reloads itself when there is a newer page.
 //
 // @seconds 19
+// @rest
 
 import { once } from 'node:events';
 import { createServer, get } from 'node:http';

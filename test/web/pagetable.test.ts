@@ -2,6 +2,7 @@
 // a page at a time.
 //
 // @seconds 8
+// @rest
 
 import type { Page } from 'playwright-core';
 import t from 'tap';

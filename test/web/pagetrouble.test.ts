@@ -2,6 +2,7 @@
 // follow their keys, that nothing on the page moves whatever is said, the two columns of a wall, and the selection.
 //
 // @seconds 32
+// @rest
 
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import t from 'tap';

@@ -2,6 +2,7 @@
 // the proxy's path, and its stream arrives look by look and unchanged; without it one is kept out.
 //
 // @seconds 8
+// @rest
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
