@@ -64,7 +64,7 @@ t.test('a removed lock file lets no second receiver in', async t => {
     rmSync(`${board}.lock`, { force: true });
     // The first receiver checks its lock every second: each round is at another moment of it.
     await new Promise(resolve => setTimeout(resolve, i * 190));
-    const { code, stderr } = await run(['receive', '--board', board, '--listen', '127.0.0.1:0']);
+    const { code, stderr } = await run(['receive', '--board', board, '--listen', '127.0.0.1:0', '--capacity', '16']);
     t.equal(code, 1);
     t.match(stderr, new RegExp(`another receiver \\(pid ${first.child.pid}\\) writes ${board}`));
   }
@@ -218,7 +218,7 @@ t.test("a lock file of another user's is not taken: its owner may hold it", { sk
     writeFileSync(path, '', { mode: 0o600 });
     chownSync(path, NOBODY, NOBODY);
   }
-  t.match(await run(['receive', '--board', board, '--listen', '127.0.0.1:0']), {
+  t.match(await run(['receive', '--board', board, '--listen', '127.0.0.1:0', '--capacity', '16']), {
     code: 1,
     stderr: /board\.lock belongs to somebody else; remove it or choose another --board\n$/,
   });
@@ -284,7 +284,7 @@ t.test('a board that was given to another user is published again', { skip }, as
 t.test('a receiver that waits for a lock says who has it', async t => {
   const board = boardPath(t);
   const first = await startReceiver(t, board);
-  const second = start(t, ['receive', '--board', board, '--listen', '127.0.0.1:0']);
+  const second = start(t, ['receive', '--board', board, '--listen', '127.0.0.1:0', '--capacity', '16']);
   t.equal(await second.exit, 1);
   t.match(second.output().stderr, new RegExp(`another receiver \\(pid ${first.child.pid}\\) writes`));
 });

@@ -20,7 +20,7 @@ const CLUSTER = Buffer.from(Array.from({ length: 32 }, (_, i) => 255 - i));
 const { auth_alg, tag } = structs.report.fields;
 
 /** For each machine its trees, the command line for a report, and the expected report, signed with each kind of key. */
-function prepareAll(t: Parameters<typeof folder>[0]) {
+function prepareAll(t: Parameters<typeof memoryFolder>[0]) {
   const root = memoryFolder(t);
   return machines().map(machine => {
     const own = join(root, machine);
