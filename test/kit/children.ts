@@ -3,6 +3,7 @@
 import { type ChildProcess, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import type { Teardown } from './places.js';
+import { startedAs } from './started.js';
 
 /** What a program has printed so far, and its end. */
 export interface Followed {
@@ -33,6 +34,8 @@ type Stream = 'stdout' | 'stderr';
 export function follow(child: ChildProcess, t?: Teardown, streams: readonly Stream[] = ['stdout', 'stderr']): Followed {
   const exit = t === undefined ? exitOf(child) : endWith(t, child);
   const followed = { stdout: '', stderr: '', all: '', exit };
+  const started = startedAs(child);
+  if (started !== undefined) started.said = () => followed.all;
   for (const name of streams) {
     const utf8 = new TextDecoder();
     child[name]?.on('data', (data: Buffer) => {
@@ -62,6 +65,8 @@ export function must(
 /** What a program that was started prints until its end. */
 export async function ended(child: ChildProcess): Promise<{ code: number | string; stdout: string; stderr: string }> {
   const followed = follow(child);
+  const started = startedAs(child);
+  if (started !== undefined) started.isCommand = true;
   const code = await followed.exit;
   return { code, stdout: followed.stdout, stderr: followed.stderr };
 }

@@ -4,9 +4,9 @@
 
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { CLOCK, clocks } from '../../src/native/index.js';
+import { Starving, wordsOf } from '../kit/starving.js';
 
 /**
  * One look: its time (CLOCK_BOOTTIME), the system call (its number, `running`, or `birth`), the CPU time so far, and for
@@ -102,46 +102,26 @@ const PF_FORKNOEXEC = 0x40;
 
 /** Looks at a process again and again, until it is told that this is enough. */
 function watch(pid: string): void {
-  /** The words of a file, without the name of the program, which may be several. */
-  const words = (path: string) =>
-    readFileSync(`/proc/${path}`, 'utf8')
-      .replace(/^.*\) /s, '')
-      .split(/\s+/)
-      .filter(word => word !== '');
-  /** Of what is absent (a child that has ended, a file that this kernel does not have) there is nothing. */
-  const wordsOf = (path: string) => {
-    try {
-      return words(path);
-    } catch {
-      return [];
-    }
-  };
-  const starved = new Map<string, number>();
+  const starving = new Starving();
   const looks: Look[] = [];
   const time = new BigUint64Array(3);
-  const look = (): Look => {
-    const [call = ''] = words(`${pid}/syscall`);
-    const cpu = Number(words(`${pid}/schedstat`)[0]);
+  const look = (): Look | undefined => {
+    const [call] = wordsOf(`${pid}/syscall`);
+    if (call === undefined) return undefined;
+    const cpu = Number(wordsOf(`${pid}/schedstat`)[0]);
     const children = wordsOf(`${pid}/task/${pid}/children`);
     // The thread that forks waits until its child has called exec. Only the kernel and the C library work in that time,
     // and the child may have to wait for a CPU.
     const isBirth = children.some(child => (Number(wordsOf(`${child}/stat`)[6]) & PF_FORKNOEXEC) !== 0);
-    for (const task of [...readdirSync(`/proc/${pid}/task`).map(task => `${pid}/task/${task}`), ...children])
-      starved.set(task, Number(wordsOf(`${task}/schedstat`)[1] ?? starved.get(task) ?? 0));
+    const starved = starving.look([pid, ...children].map(Number)) ?? 0;
     clocks(time);
-    return [
-      Number(time[CLOCK.boot]),
-      isBirth && isWait(call) ? 'birth' : call,
-      cpu,
-      [...starved.values()].reduce((sum, ns) => sum + ns, 0),
-    ];
+    return [Number(time[CLOCK.boot]), isBirth && isWait(call) ? 'birth' : call, cpu, starved];
   };
   const timer = setInterval(() => {
-    try {
-      looks.push(look());
-    } catch {
+    const seen = look();
+    if (seen === undefined)
       clearInterval(timer); // it has ended
-    }
+    else looks.push(seen);
     if (looks.length === 1) process.send?.('looking');
   }, EVERY_MS);
   process.on('message', () => {
