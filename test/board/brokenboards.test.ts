@@ -56,6 +56,7 @@ import { ended } from '../kit/children.js';
 import { copyOf, makeIn, SANITIZED } from '../kit/compiling.js';
 import { folder, ROOT } from '../kit/places.js';
 import { PROGRAM } from '../kit/program.js';
+import { awaited, until } from '../kit/until.js';
 import { partOf, WHOLE } from '../kit/whole.js';
 
 const HEADER = structs.board_header.bytes;
@@ -63,8 +64,6 @@ const GOLDEN = join(ROOT, 'test', 'golden', 'broken-boards.txt');
 const SEED = Number(process.env.SEED ?? 1);
 /** How many random boards, in multiples of what the whole suite tries. */
 const TIMES = Number(process.env.TIMES ?? (WHOLE ? 1 : 0.2));
-/** A program that takes longer than this hangs. */
-const PATIENCE_MS = 60_000;
 
 t.setTimeout(500_000);
 const base = folder(t);
@@ -111,11 +110,10 @@ const sacrifice = (...argv: string[]) =>
   begin([process.execPath, fileURLToPath(new URL('../kit/brokenboards.js', import.meta.url)), ...argv], true);
 
 async function limited({ child, end }: Started): Promise<Answer> {
-  const timer = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS);
-  const started = performance.now();
-  const answer = await end;
-  clearTimeout(timer);
-  return performance.now() - started < PATIENCE_MS ? answer : { ...answer, code: 'HANGS' };
+  const inTime = await awaited('it has ended', end).catch(() => undefined);
+  if (inTime !== undefined) return inTime;
+  child.kill('SIGKILL');
+  return { ...(await end), code: 'HANGS' };
 }
 
 /** One at a time, because each replaces stdout.write. */
@@ -330,15 +328,18 @@ async function converse(path: string, port: number): Promise<string> {
   for (const [name, seq] of reports)
     await new Promise(resolve => socket.send(reportOf(name, seq), port, '127.0.0.1', resolve));
   await new Promise<void>(resolve => socket.close(resolve));
-  for (const end = performance.now() + 3000; ; await new Promise(resolve => setTimeout(resolve, 5))) {
+  let missing: string[] = [];
+  const heard = () => {
     const { newest, refused } = seen(path);
-    const missing = reports.filter(([name, seq]) => newest.get(name) !== seq).map(([name]) => name);
+    missing = reports.filter(([name, seq]) => newest.get(name) !== seq).map(([name]) => name);
     if (missing.length === 0) return 'hears the next reports';
     const reasons = Object.keys(refused).filter(reason => refused[reason] !== before[reason]);
     const count = reasons.reduce((sum, reason) => sum + (refused[reason] ?? 0) - (before[reason] ?? 0), 0);
-    if (count === missing.length) return `refuses the next of ${missing.join(' and ')}: ${reasons.join(', ')}`;
-    if (performance.now() > end) return `takes the next of ${missing.join(' and ')} and DOES NOT SHOW it`;
-  }
+    return count === missing.length && `refuses the next of ${missing.join(' and ')}: ${reasons.join(', ')}`;
+  };
+  return until('it hears the next reports', heard, 5).catch(
+    () => `takes the next of ${missing.join(' and ')} and DOES NOT SHOW it`,
+  );
 }
 
 /** A started receiver, in its own process or in one that has been a receiver before. */
@@ -371,29 +372,20 @@ class Receivers {
   start(argv: string[]): Receiving {
     this.#started ??= sacrifice('--receive');
     const { child, end: death } = this.#started;
-    let timer: NodeJS.Timeout | undefined;
     let onMessage: ((message: { listening: string[] } | Answer) => void) | undefined;
     const port = new Promise<number | undefined>(ready => {
       onMessage = message => 'listening' in message && ready(portOf(message.listening));
       child.on('message', onMessage);
     });
     const end = new Promise<Answer>(resolve => {
-      let code: string | undefined;
-      timer = setTimeout(() => {
-        code = 'HANGS';
-        child.kill('SIGKILL');
-      }, PATIENCE_MS);
       child.on('message', (message: object) => 'code' in message && resolve(message as Answer));
       death.then(answer => {
         this.#started = undefined;
-        resolve({ ...answer, code: code ?? answer.code });
+        resolve(answer);
       });
     });
     child.send(argv);
-    const ended = end.finally(() => {
-      clearTimeout(timer);
-      child.removeAllListeners('message');
-    });
+    const ended = limited({ child, end }).finally(() => child.removeAllListeners('message'));
     return { port: Promise.race([port, ended.then(() => undefined)]), stop: () => child.kill('SIGTERM'), end: ended };
   }
 

@@ -14,13 +14,12 @@ import { oneLine, UNSEEN } from '../../src/text/text.js';
 import { ended } from '../kit/children.js';
 import { folder, ROOT } from '../kit/places.js';
 import { PROGRAM, startReceiver } from '../kit/program.js';
+import { awaited } from '../kit/until.js';
 import { type Answer, verbChild } from '../kit/verbchild.js';
 
 const GOLDEN = join(ROOT, 'test', 'golden', 'wrong-uses.txt');
 /** Lines at a time. */
 const AT_ONCE = 4;
-/** A command line that is accepted by mistake may run forever: after this time it is killed and reported. */
-const PATIENCE_MS = 60_000;
 const NOBODY = 65_534;
 const ROOT_USER = process.getuid?.() === 0;
 t.setTimeout(500_000);
@@ -929,12 +928,11 @@ function environment(more: Record<string, string> = {}): Record<string, string> 
   return { PATH, TZ: 'UTC', ...more };
 }
 
-/** Runs the real program. */
+/** Runs the real program. A command line that is accepted by mistake may run forever. */
 async function start(words: readonly string[], { env, ordinary }: More): Promise<Answer> {
   const [program = '', ...args] = [...(ordinary ? AS_NOBODY : []), process.execPath, PROGRAM, ...words];
   const child = spawn(program, args, { env: environment(env), stdio: ['ignore', 'pipe', 'pipe'] });
-  const timer = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS);
-  return ended(child).finally(() => clearTimeout(timer));
+  return awaited(`beoboard ${words.join(' ')} has ended`, ended(child)).finally(() => child.kill('SIGKILL'));
 }
 
 /** The answers of the golden file by command line. */

@@ -4,6 +4,7 @@ import { type ChildProcess, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import type { Teardown } from './places.js';
 import { startedAs } from './started.js';
+import { awaited } from './until.js';
 
 /** What a program has printed so far, and its end. */
 export interface Followed {
@@ -15,15 +16,37 @@ export interface Followed {
 }
 
 /** The exit code, or the signal that ended it, when all of its output has come. */
-const exitOf = (child: ChildProcess) =>
+const closed = (child: ChildProcess) =>
   once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string);
 
-/** Ends a program with the test; gives its exit code, or the signal that ended it. */
+const TELLING = ['SIGTERM', 'SIGINT', 'SIGKILL'];
+
+/** The same of a program that has to end when it is told to. */
+function exitOf(child: ChildProcess, end: Promise<number | string>): Promise<number | string> {
+  const exit = new Promise<number | string>((resolve, reject) => {
+    end.then(resolve, reject);
+    const kill = child.kill.bind(child);
+    child.kill = (signal = 'SIGTERM') => {
+      if (TELLING.includes(String(signal)))
+        awaited(`it has ended after ${signal}: ${child.spawnargs.join(' ')}`, end).catch(reject);
+      return kill(signal);
+    };
+  });
+  // Not everybody asks.
+  exit.catch(() => undefined);
+  return exit;
+}
+
+/**
+ * Ends a program with the test; gives its exit code, or the signal that ended it, and fails if it was told to end and
+ * does not.
+ */
 export function endWith(t: Teardown, child: ChildProcess): Promise<number | string> {
-  const exit = exitOf(child);
+  const end = closed(child);
+  const exit = exitOf(child, end);
   t.teardown(async () => {
     if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
-    await exit;
+    await end;
   });
   return exit;
 }
@@ -32,7 +55,7 @@ type Stream = 'stdout' | 'stderr';
 
 /** Keeps what a program prints, by default on both streams; with a test, the program is ended with that. */
 export function follow(child: ChildProcess, t?: Teardown, streams: readonly Stream[] = ['stdout', 'stderr']): Followed {
-  const exit = t === undefined ? exitOf(child) : endWith(t, child);
+  const exit = t === undefined ? closed(child) : endWith(t, child);
   const followed = { stdout: '', stderr: '', all: '', exit };
   const started = startedAs(child);
   if (started !== undefined) started.said = () => followed.all;

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { ended, follow } from './children.js';
 import { ROOT, type Teardown } from './places.js';
+import { awaited } from './until.js';
 
 export const PROGRAM = join(ROOT, 'dist', 'bin', 'beoboard.cjs');
 
@@ -51,12 +52,8 @@ export function start(t: Teardown, argv: string[]): Running {
 /** The same of a child that was started with `argv`. */
 export function runningOf(t: Teardown, child: ChildProcess, argv: readonly string[]): Running {
   const said = follow(child, t);
-  const ready = Promise.race([
-    once(child, 'message').then(([message]) => message as { listening?: string[]; reporting?: string }),
-    said.exit.then(code => {
-      throw new Error(`beoboard ${argv[0]} ended with ${code} before it was ready: ${said.stderr}`);
-    }),
-  ]);
+  const message = once(child, 'message').then(([message]) => message as { listening?: string[]; reporting?: string });
+  const ready = awaited(`beoboard ${argv[0]} is ready`, message, { of: child });
   ready.catch(() => undefined);
   return { child, ready, output: () => ({ stdout: said.stdout, stderr: said.stderr }), exit: said.exit };
 }
@@ -79,8 +76,10 @@ export async function startReceiver(
   return { ...running, port: Number(listening?.[0]?.split(':').at(-1)) };
 }
 
-/** Runs `beoboard argv` to its end. */
+/** Runs `beoboard argv` to its end, and kills it if it has none. */
 export function run(argv: string[], env: Record<string, string> = {}) {
   const [program, ...args] = commandOf(argv);
-  return ended(spawn(program, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] }));
+  const child = spawn(program, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const end = awaited(`beoboard ${argv.join(' ')} has ended`, ended(child));
+  return end.finally(() => child.kill('SIGKILL'));
 }

@@ -149,9 +149,13 @@ export async function untilOn<T>(
 }
 
 /** Waits for a promise about another process, no longer than `until` does. */
-export async function within<T>(what: string, promised: Promise<T>, terms?: Terms): Promise<T> {
-  const { value } = await until(what, () => promised.then(value => ({ value })), 10, terms);
-  return value;
+export function awaited<T>(what: string, promised: Promise<T>, terms?: Terms): Promise<T> {
+  let isSettled = false;
+  const settle = () => {
+    isSettled = true;
+  };
+  promised.then(settle, settle);
+  return Promise.race([promised, until(what, () => isSettled, 10, terms).then(() => promised)]);
 }
 
 /** A function as a line that is not long. */

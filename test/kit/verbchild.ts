@@ -7,11 +7,9 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Teardown } from './places.js';
+import { awaited } from './until.js';
 
 const HERE = fileURLToPath(import.meta.url);
-
-/** A verb that goes on by mistake is killed after this time, with its process; the next line gets another one. */
-const PATIENCE_MS = 60_000;
 
 /** The whole environment of a command line. */
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -52,12 +50,18 @@ export function verbChild(t: Teardown): (argv: readonly string[], env?: Environm
       child = undefined;
       return { code: code ?? signal, stdout: '', stderr: said };
     });
-    const patience = setTimeout(() => asked.kill('SIGKILL'), PATIENCE_MS);
     asked.send(question);
-    const first = await Promise.race([answer, end]);
-    clearTimeout(patience);
-    over.abort();
-    return first;
+    // A verb that goes on by mistake is killed with its process; the next line gets another one.
+    const first = Promise.race([answer, end]);
+    try {
+      return await awaited(`beoboard ${question.argv.join(' ')} has ended`, first);
+    } catch (error) {
+      asked.kill('SIGKILL');
+      await end;
+      throw error;
+    } finally {
+      over.abort();
+    }
   }
 
   let last: Promise<unknown> = Promise.resolve();

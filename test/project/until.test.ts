@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import t from 'tap';
 import { endWith, follow } from '../kit/children.js';
-import { type Machine, until, untilOn, within } from '../kit/until.js';
+import { awaited, type Machine, until, untilOn } from '../kit/until.js';
 
 const STEP_MS = 10;
 
@@ -70,7 +70,7 @@ t.test('what comes is returned', async t => {
   const machine = new MadeMachine(() => 0);
   t.equal(await untilOn(machine, 'it comes', () => (machine.now() > 14_000 ? 'found' : undefined), 10, {}), 'found');
   t.equal(await until('it is zero', () => 0), 0);
-  t.equal(await within('it comes', Promise.resolve(false)), false);
+  t.equal(await awaited('it comes', Promise.resolve(false)), false);
 });
 
 t.test('a look that sees the contrary, and one that has no end', async t => {
