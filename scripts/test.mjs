@@ -25,14 +25,16 @@ const began = performance.now();
 /**
  * What the head of a test says of it, each a line of its own: `// @seconds 40`, how long it takes on two quiet cores (5
  * if it says nothing), because the longest begin first; `// @waits`: mostly it waits, so it runs beside those that
- * compute; `// @rest WHY`: it does not belong to `npm test`; `// @whole`: it belongs to both, and in the rest it takes
+ * compute; `// @shared 34`, how many MiB of /dev/shm it takes at once (2 if it says nothing), because all together may
+ * take no more than there is in a container; `// @rest`: it does not belong to `npm test`; `// @whole`: it belongs to both, and in the rest it takes
  * all cases and not only some (`WHOLE` of test/kit/whole.ts).
  */
 function traitsOf(source) {
   const [head] = readFileSync(source, 'utf8').split('\nimport ');
   const of = name => new RegExp(`^// @${name}(?: (.*))?$`, 'm').exec(head ?? '');
   const seconds = Number(of('seconds')?.[1] ?? 5);
-  return { seconds, waits: of('waits') !== null, rest: of('rest') !== null, whole: of('whole') !== null };
+  const shared = Number(of('shared')?.[1] ?? 2);
+  return { seconds, shared, waits: of('waits') !== null, rest: of('rest') !== null, whole: of('whole') !== null };
 }
 
 /** The tests, by what their sources are: what is left in dist/ of a test that is gone never runs. */
@@ -51,7 +53,7 @@ const checks = [
   { name: 'types', command: [process.execPath, TSC, '--noEmit', '--singleThreaded'] },
   { name: 'types of the page', command: [process.execPath, TSC, '--noEmit', '--singleThreaded', '-p', 'src/web/page'] },
   { name: 'style', command: [tool('.bin', 'biome'), 'check', '.'] },
-].map(check => ({ seconds: 1000, waits: false, rest: false, whole: false, ...check }));
+].map(check => ({ seconds: 1000, shared: 0, waits: false, rest: false, whole: false, ...check }));
 
 /** Without words, what belongs to a part; with words, `npm test` runs whatever they choose, wherever it belongs. */
 const BELONGS = {
@@ -174,9 +176,21 @@ const showing = setInterval(() => {
   show(`${results.size} of ${wanted.length} done, ${seconds} s: ${names}`);
 }, 1000);
 
+/** Takes the next test of these queues that has room in /dev/shm, when it has it; undefined: none is left. */
+async function next(...queues) {
+  while (queues.some(queue => queue.length > 0)) {
+    const taken = [...running].reduce((sum, { shared }) => sum + shared, 0);
+    const hasRoom = ({ shared }) => taken === 0 || taken + shared <= SHARED_MIB;
+    const queue = queues.find(queue => queue.some(hasRoom));
+    if (queue !== undefined) return queue.splice(queue.findIndex(hasRoom), 1)[0];
+    await setTimeout(200);
+  }
+  return undefined;
+}
+
 /** Runs what is in these queues, first the first one. */
 async function work(...queues) {
-  for (const queue of queues) while (queue.length > 0) await runOne(queue.shift());
+  for (let test = await next(...queues); test !== undefined; test = await next(...queues)) await runOne(test);
 }
 
 /** How long the processors of this machine have been idle, and how long they have been there, ticks. */
@@ -198,9 +212,9 @@ async function moreWhileIdle(...queues) {
   while (queues.some(queue => queue.length > 0)) {
     await setTimeout(1000);
     const [idleNow, allNow] = idleSoFar();
-    const next = queues.find(queue => queue.length > 0);
-    const isRoom = measured.last.pss < MEMORY_MIB / 2 && measured.last.shared < SHARED_MIB / 2;
-    if ((idleNow - idle) / (allNow - all) > 1 / 5 && isRoom && next !== undefined) began.push(runOne(next.shift()));
+    const isIdle = (idleNow - idle) / (allNow - all) > 1 / 5 && measured.last.pss < MEMORY_MIB / 2;
+    const test = isIdle ? await next(...queues) : undefined;
+    if (test !== undefined) began.push(runOne(test));
     [idle, all] = [idleNow, allNow];
   }
   await Promise.all(began);

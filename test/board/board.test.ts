@@ -1,6 +1,7 @@
 // The board as a file: its states of opening, taking it over, and the remains of a receiver that was killed in the
 // middle of its work. The broken states are made by hand, byte by byte.
 // @whole
+// @shared 8
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import {

@@ -3,7 +3,7 @@
 //   npm run test:long -- matrix
 //
 // @seconds 32
-// @whole
+// @rest
 
 import { spawnSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';

@@ -2,6 +2,7 @@
 // the same. The C sender is built to end at the first access outside of an object.
 //
 // @seconds 11
+// @shared 34
 
 import fc from 'fast-check';
 import t from 'tap';

@@ -1,5 +1,7 @@
 // Whole machines, from the texts of their kernels to the bytes of their report; see test/fixtures/README.md. The golden
 // files have every byte; the tables below have what is special, computed by hand from the trees.
+//
+// @shared 24
 
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';

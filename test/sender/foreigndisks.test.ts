@@ -1,6 +1,7 @@
 // Block devices of other machines: which count is told by /sys/block and not by their names, and by both senders alike.
 //
 // @seconds 12
+// @shared 5
 
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -2,6 +2,7 @@
 // senders report and log the same.
 //
 // @seconds 30
+// @rest
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -2,6 +2,7 @@
 // nothing else is lost. Both senders report and log the same.
 //
 // @seconds 25
+// @rest
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

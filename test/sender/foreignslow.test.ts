@@ -2,6 +2,7 @@
 // those that can, and more of them than a sender takes. Both senders report and log the same.
 //
 // @seconds 20
+// @shared 5
 
 import { join } from 'node:path';
 import t from 'tap';
