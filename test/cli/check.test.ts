@@ -2,6 +2,7 @@
 //
 // @seconds 13
 // @waits
+// @shared 6
 
 import { createSocket } from 'node:dgram';
 import { rmSync, writeFileSync } from 'node:fs';
@@ -362,7 +363,7 @@ t.test('a node that is throttled every ten seconds for one report, whenever one 
 
 t.test('a census in parts of any size gives the same as one of the whole board', async t => {
   const board = boardPath(t);
-  const { port } = await startReceiver(t, board);
+  const { port } = await startReceiver(t, board, ['--capacity', '1500']);
   await run(['load', '--to', `127.0.0.1:${port}`, '--size', '1500', '--interval', '200ms', '--for', '300ms']);
   const reader = new BoardReader(board);
   t.teardown(() => reader.close());

@@ -58,9 +58,9 @@ export function runningOf(t: Teardown, child: ChildProcess, argv: readonly strin
   return { child, ready, output: () => ({ stdout: said.stdout, stderr: said.stderr }), exit: said.exit };
 }
 
-/** Room for 256 nodes, if an option does not ask for another: by default a board has 35 MiB, half of a container's memory. */
+/** Room for 1,024 nodes, if an option asks for no other: by default a board has 35 MiB, half of a container's memory. */
 export const roomIn = (options: readonly string[]): string[] =>
-  options.includes('--capacity') ? [] : ['--capacity', '256'];
+  options.includes('--capacity') ? [] : ['--capacity', '1024'];
 
 /** Starts a receiver on a free port of 127.0.0.1; returns the port as well. */
 export async function startReceiver(
