@@ -37,11 +37,7 @@ function exitOf(child: ChildProcess, end: Promise<number | string>): Promise<num
   return exit;
 }
 
-/**
- * Ends a program with the test; gives its exit code, or the signal that ended it, and fails if it was told to end and
- * does not.
- */
-export function endWith(t: Teardown, child: ChildProcess): Promise<number | string> {
+function endedWith(t: Teardown, child: ChildProcess): Promise<number | string> {
   const end = closed(child);
   const exit = exitOf(child, end);
   t.teardown(async () => {
@@ -51,11 +47,28 @@ export function endWith(t: Teardown, child: ChildProcess): Promise<number | stri
   return exit;
 }
 
+function willLast(child: ChildProcess): void {
+  const started = startedAs(child);
+  if (started !== undefined) started.isLasting = true;
+}
+
+/**
+ * Ends a program that lasts with the test; gives its exit code, or the signal that ended it, and fails if it was told to
+ * end and does not.
+ */
+export function endWith(t: Teardown, child: ChildProcess): Promise<number | string> {
+  willLast(child);
+  return endedWith(t, child);
+}
+
 type Stream = 'stdout' | 'stderr';
+
+/** What each of our daemons says of itself, and after that it lasts. */
+const READY = /^beoboard[ -][^:]*: ready: /m;
 
 /** Keeps what a program prints, by default on both streams; with a test, the program is ended with that. */
 export function follow(child: ChildProcess, t?: Teardown, streams: readonly Stream[] = ['stdout', 'stderr']): Followed {
-  const exit = t === undefined ? closed(child) : endWith(t, child);
+  const exit = t === undefined ? closed(child) : endedWith(t, child);
   const followed = { stdout: '', stderr: '', all: '', exit };
   const started = startedAs(child);
   if (started !== undefined) started.said = () => followed.all;
@@ -65,6 +78,7 @@ export function follow(child: ChildProcess, t?: Teardown, streams: readonly Stre
       const text = utf8.decode(data, { stream: true });
       followed[name] += text;
       followed.all += text;
+      if (name === 'stderr' && READY.test(text)) willLast(child);
     });
   }
   return followed;
@@ -88,8 +102,6 @@ export function must(
 /** What a program that was started prints until its end. */
 export async function ended(child: ChildProcess): Promise<{ code: number | string; stdout: string; stderr: string }> {
   const followed = follow(child);
-  const started = startedAs(child);
-  if (started !== undefined) started.isCommand = true;
   const code = await followed.exit;
   return { code, stdout: followed.stdout, stderr: followed.stderr };
 }

@@ -18,6 +18,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { bitNames, decodeReport, type Report } from '../../src/layout/codec.js';
+import { follow } from './children.js';
 import { testProgram } from './compiling.js';
 import { folder } from './places.js';
 import { commandOf } from './program.js';
@@ -104,18 +105,10 @@ export function startIn(
 ) {
   const [command = '', ...rest] = [...prefix, ...commandOf(argv, node, sender)];
   const child: ChildProcess = spawn(command, rest, { env: { ...process.env, ...env }, stdio });
-  let stderr = '';
-  child.stderr?.on('data', (data: Buffer) => {
-    stderr += data.toString();
-  });
-  const exit = once(child, 'exit').then(([code, signal]) => (code ?? signal) as number | string);
   // 'close' comes after 'exit', when the last of its output has arrived.
-  const closed = once(child, 'close');
-  t.teardown(async () => {
-    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
-    await exit;
-  });
-  return { child, exit, closed, pid: child.pid as number, lines: () => stderr.trimEnd().split('\n') };
+  const exit = once(child, 'exit').then(([code, signal]) => (code ?? signal) as number | string);
+  const said = follow(child, t, ['stderr']);
+  return { child, exit, closed: said.exit, pid: child.pid as number, lines: () => said.stderr.trimEnd().split('\n') };
 }
 
 /** The children of a process. */

@@ -9,8 +9,8 @@ export type End = number | string | undefined;
 export interface Started {
   readonly child: ChildProcess;
   end: End;
-  /** Its end is awaited as the answer of a command, good or bad. */
-  isCommand: boolean;
+  /** The test has it run until the test ends, or tells it to end. */
+  isLasting: boolean;
   /** What it has said so far, if that is kept. */
   said: () => string;
 }
@@ -25,13 +25,13 @@ const listeners = new Set<(ended: Started) => void>();
 
 subscribe('child_process', message => {
   const { process: child } = message as { process: ChildProcess };
-  const started: Started = { child, end: undefined, isCommand: false, said: () => '' };
+  const started: Started = { child, end: undefined, isLasting: false, said: () => '' };
   known.set(child, started);
   running.add(started);
   child.once('close', (code, signal) => {
     started.end = code ?? signal ?? undefined;
     running.delete(started);
-    if (!started.isCommand && ended.push(started) > REMEMBERED) ended.shift();
+    if (ended.push(started) > REMEMBERED) ended.shift();
     for (const tell of listeners) tell(started);
   });
 });
@@ -49,9 +49,9 @@ export function atEnd(tell: (ended: Started) => void): () => void {
 /** Signals by which a program is told to end; by others it ends because something is wrong with it. */
 const TOLD = ['SIGTERM', 'SIGINT', 'SIGKILL', 'SIGHUP', 'SIGQUIT', 'SIGPIPE'];
 
-/** Whether it ended on its own, and not well. */
-export const hasFailed = ({ child, end, isCommand }: Started): boolean =>
-  !isCommand && !child.killed && end !== undefined && end !== 0 && !TOLD.includes(String(end));
+/** Whether it was to last, and ended on its own, and not well. */
+export const hasFailed = ({ child, end, isLasting }: Started): boolean =>
+  isLasting && !child.killed && end !== undefined && end !== 0 && !TOLD.includes(String(end));
 
 /** Its command line and its end, in words, and the last that it said. */
 export function describe({ child, end, said }: Started): string {

@@ -86,7 +86,8 @@ class Patience {
     const { machine, terms } = this;
     const [at, starved] = [machine.now(), machine.starved()];
     if (this.#last !== undefined) {
-      const took = at - this.#last.at;
+      // A machine that stood still has not run what it is waited for.
+      const took = Math.min(at - this.#last.at, 2 * TICK_MS);
       const waited = starved === undefined ? undefined : Math.max(0, starved - (this.#last.starved ?? 0));
       if (waited !== undefined) this.#counted += Math.max(0, took - waited);
       else if (took <= TICK_MS + LATE_MS) this.#counted += took;
@@ -101,7 +102,7 @@ class Patience {
 
 /**
  * Waits until something that another process does is true: checks it every so many ms. A look that sees the contrary
- * throws. Gives up when a program that runs at the beginning of the wait fails, and what it did was looked at once more;
+ * throws. Gives up when a program that the test started to last fails, and what it did was looked at once more;
  * or when there were 15 s in which neither this process nor any that it started, or they, waited for a CPU.
  */
 export const until = <T>(

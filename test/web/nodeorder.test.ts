@@ -1,6 +1,7 @@
 // The nodes in an order, under attack: every page of 2,000 nodes by fields that all share, that few have, or that are
 // texts; pages far behind the end; lists, fields and questions that are too many; and that looks go on meanwhile.
 // @seconds 15
+// @shared 8
 
 import { setImmediate as turn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
@@ -20,7 +21,9 @@ const PAGES = SIZE / 200;
 /** A wall for a board that stands still. */
 async function still(t: Test): Promise<{ wall: Wall; board: string }> {
   const board = boardPath(t);
-  const { port } = await startReceiver(t, board, ['--uncertain-after', '1h', '--silent-after', '2h']);
+  const { port } = await startReceiver(t, board, [
+    ...['--uncertain-after', '1h', '--silent-after', '2h', '--capacity', String(SIZE)],
+  ]);
   const load = start(t, ['load', '--to', `127.0.0.1:${port}`, '--size', String(SIZE), '--interval', '1s']);
   const watcher = new Watcher(board);
   const areLive = ({ cells: [cells], count }: Awaited<ReturnType<Watcher['look']>>) =>
