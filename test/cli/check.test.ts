@@ -344,12 +344,14 @@ t.test('a node that is throttled every ten seconds for one report, whenever one 
   let now = 0;
   for (let moment = 0; moment < 12; moment++) {
     const counted = (ago: number) => ({
+      interval_ms: 600_000,
       valid: validOf('throttle'),
       throttle_events: Math.floor((600 - ago + moment) / 10),
     });
     const { path } = writtenBoard(t, { n1: counted }, 30);
     const said: unknown[] = [];
     for (const recent of ['throttled', 'none']) {
+      beat(path);
       const { code, stdout } = await runHere(['check', '--board', path, '--recent', recent]);
       said.push(code);
       t.match(stdout, /1 throttled \(n1(; last \d+\.\ds ago)?\)/);

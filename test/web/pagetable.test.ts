@@ -62,7 +62,7 @@ t.test('groups sort by each of their numbers', { skip }, async t => {
 });
 
 t.test('nodes are those of status, the worst first, and in any other order', { skip }, async t => {
-  const wall = await startWall(t);
+  const wall = await startWall(t, ['--uncertain-after', '4500ms', '--silent-after', '10500ms']);
   const load = ['--nodes', 'rack1n[001-250]', '--interval', '500ms'];
   startLoad(t, wall, [...load, '--silent', 'rack1n[007,009]', '--silent-from', '1s']);
   const { page } = await look(t, `${wall.url}?group=rack1`);
