@@ -94,7 +94,7 @@ const NOT_RUN: [what: RegExp, why: string][] = [
   [/^make -C c( check| help)?$/, 'project/cbuild runs it, with a PATH of little more than a compiler'],
   [/^apt-get install /, 'it needs the network; .ci/run installs what tests need'],
   [/^bash \.ci\/run$/, 'it runs the tests'],
-  [/^npm (test|run test:long|run bench)$/, 'it runs all tests, or what takes hours'],
+  [/^npm (test|run (test:\w+|bench))$/, 'it runs all tests, or what takes hours'],
   [/^npm run torture/, 'it takes minutes; `torture/torture` runs it in its short form'],
   [/^npm run package\b/, 'it takes minutes; `packages/packages` makes two of them, and its long form all'],
   [/^node bench\/pictures\.mjs/, 'it takes minutes, and makes the pictures of the documents anew'],
