@@ -26,8 +26,8 @@ const began = performance.now();
  * What the head of a test says of it, each a line of its own: `// @seconds 40`, how long it takes on two quiet cores (5
  * if it says nothing), because the longest begin first; `// @waits`: mostly it waits, so it runs beside those that
  * compute; `// @shared 34`, how many MiB of /dev/shm it takes at once (3 if it says nothing), because all together may
- * take no more than there is in a container; `// @rest`: it does not belong to `npm test`; `// @whole`: it belongs to both, and in the rest it takes
- * all cases and not only some (`WHOLE` of test/kit/whole.ts).
+ * take no more than there is in a container; `// @rest`: it does not belong to `npm test`; `// @whole`: it belongs to
+ * both, and in the rest it takes all cases and not only some (`WHOLE` of test/kit/whole.ts).
  */
 function traitsOf(source) {
   const [head] = readFileSync(source, 'utf8').split('\nimport ');

@@ -27,7 +27,7 @@ import {
   textTargets,
 } from '../kit/fuzzing.js';
 import { folder } from '../kit/places.js';
-import { WHOLE } from '../kit/whole.js';
+import { NOT_WHOLE, WHOLE } from '../kit/whole.js';
 import { gridEngineTargets } from './gridenginefuzzing.js';
 import { slurmTargets } from './slurmfuzzing.js';
 
@@ -50,96 +50,94 @@ const RUNS = {
 
 const place = folder(t);
 
-if (WHOLE) {
-  const out = compileTargets(TARGETS);
+const out = WHOLE ? compileTargets(TARGETS) : '';
 
-  for (const target of TARGETS)
-    t.test(`${target}: the corpus, and mutations of it`, async t => {
-      const last = join(place, `last-${target}`);
-      const { status, signal, stdout, stderr } = spawnSync(
-        join(out, target),
-        ['--runs', String(RUNS[target]), '--seed', String(SEED), '--last', last, corpusOf(target)],
-        { encoding: 'utf8', timeout: 120_000 },
-      );
-      const length = Number(readFileSync(last).readBigUInt64LE());
-      const input = readFileSync(last)
-        .subarray(8, 8 + length)
-        .toString('base64');
-      t.equal(status, 0, `${signal}: ${stderr}\nthe input, in base64: ${input}`);
-      const kept = readdirSync(corpusOf(target)).length;
-      t.match(stdout, `${kept} inputs, ${RUNS[target]} mutations of seed ${SEED}, `);
-      const [, units = ''] = /, (\d+) \w+\n$/.exec(stdout) ?? [];
-      t.ok(Number(units) >= RUNS[target] * 0.9, `${units} were looked at`);
-    });
-
-  t.test('kernel texts: C and TypeScript read the same', async t => {
-    const inputs = corpus('kernel');
-    const next = random(SEED);
-    const all = [...inputs, ...Array.from({ length: 5000 }, () => mutant(inputs, next, 1))];
-    const told = tellAll(join(out, 'kernel'), all);
-    t.equal(told.length, all.length);
-    const differ = all.filter((input, i) => kernelAnswer(input) !== told[i]);
-    t.strictSame(
-      differ
-        .slice(0, 3)
-        .map(input => [input[0], input.toString('latin1', 1), kernelAnswer(input), told[all.indexOf(input)]]),
-      [],
+for (const target of TARGETS)
+  t.test(`${target}: the corpus, and mutations of it`, { skip: NOT_WHOLE }, async t => {
+    const last = join(place, `last-${target}`);
+    const { status, signal, stdout, stderr } = spawnSync(
+      join(out, target),
+      ['--runs', String(RUNS[target]), '--seed', String(SEED), '--last', last, corpusOf(target)],
+      { encoding: 'utf8', timeout: 120_000 },
     );
-    const taken = told.filter(line => line !== 'no').length;
-    t.ok(taken > all.length / 10 && taken < all.length, `${taken} were taken`);
+    const length = Number(readFileSync(last).readBigUInt64LE());
+    const input = readFileSync(last)
+      .subarray(8, 8 + length)
+      .toString('base64');
+    t.equal(status, 0, `${signal}: ${stderr}\nthe input, in base64: ${input}`);
+    const kept = readdirSync(corpusOf(target)).length;
+    t.match(stdout, `${kept} inputs, ${RUNS[target]} mutations of seed ${SEED}, `);
+    const [, units = ''] = /, (\d+) \w+\n$/.exec(stdout) ?? [];
+    t.ok(Number(units) >= RUNS[target] * 0.9, `${units} were looked at`);
   });
 
-  t.test('TOML and key files: what C takes means the same to TypeScript', async t => {
-    const inputs = corpus('config');
-    const next = random(SEED);
-    const all = [...inputs, ...Array.from({ length: 5000 }, () => mutant(inputs, next, 1))];
-    const told = tellAll(join(out, 'config'), all);
-    t.equal(told.length, all.length);
-    const differ = all.flatMap((input, i) => {
-      const here = configDisagrees(input, told[i] ?? '');
-      return here === undefined ? [] : [[input[0], input.toString('latin1', 1), here, told[i]]];
-    });
-    t.strictSame(differ.slice(0, 3), []);
-    const taken = told.filter(line => !line.endsWith('NO')).length;
-    t.ok(taken > all.length / 20 && taken < all.length, `${taken} were taken`);
-  });
+t.test('kernel texts: C and TypeScript read the same', { skip: NOT_WHOLE }, async t => {
+  const inputs = corpus('kernel');
+  const next = random(SEED);
+  const all = [...inputs, ...Array.from({ length: 5000 }, () => mutant(inputs, next, 1))];
+  const told = tellAll(join(out, 'kernel'), all);
+  t.equal(told.length, all.length);
+  const differ = all.filter((input, i) => kernelAnswer(input) !== told[i]);
+  t.strictSame(
+    differ
+      .slice(0, 3)
+      .map(input => [input[0], input.toString('latin1', 1), kernelAnswer(input), told[all.indexOf(input)]]),
+    [],
+  );
+  const taken = told.filter(line => line !== 'no').length;
+  t.ok(taken > all.length / 10 && taken < all.length, `${taken} were taken`);
+});
 
-  t.test('host lists: C and TypeScript read the same', async t => {
-    const inputs = corpus('gatefiles');
-    const next = random(SEED);
-    const all = [...inputs, ...Array.from({ length: 5000 }, () => mutant(inputs, next, 1))];
-    const told = tellAll(join(out, 'gatefiles'), all);
-    t.equal(told.length, all.length);
-    const differ = all.flatMap((input, i) => {
-      const here = hostlistDisagrees(input, told[i] ?? '');
-      return here === undefined ? [] : [[input.toString('latin1', 1), here, told[i]]];
-    });
-    t.strictSame(differ.slice(0, 3), []);
-    const taken = told.filter(line => !line.startsWith('NO ')).length;
-    t.ok(taken > all.length / 50 && taken < all.length, `${taken} were taken`);
+t.test('TOML and key files: what C takes means the same to TypeScript', { skip: NOT_WHOLE }, async t => {
+  const inputs = corpus('config');
+  const next = random(SEED);
+  const all = [...inputs, ...Array.from({ length: 5000 }, () => mutant(inputs, next, 1))];
+  const told = tellAll(join(out, 'config'), all);
+  t.equal(told.length, all.length);
+  const differ = all.flatMap((input, i) => {
+    const here = configDisagrees(input, told[i] ?? '');
+    return here === undefined ? [] : [[input[0], input.toString('latin1', 1), here, told[i]]];
   });
+  t.strictSame(differ.slice(0, 3), []);
+  const taken = told.filter(line => !line.endsWith('NO')).length;
+  t.ok(taken > all.length / 20 && taken < all.length, `${taken} were taken`);
+});
 
-  t.test('commands of Supermon: C and TypeScript take the same', async t => {
-    const inputs = corpus('commands');
-    const next = random(SEED);
-    const all = [...inputs, ...Array.from({ length: 5000 }, () => mutant(inputs, next, 1))];
-    const told = tellAll(join(out, 'commands'), all);
-    t.equal(told.length, all.length);
-    const differ = all.flatMap((input, i) => {
-      const here = commandsDisagree(input, told[i] ?? '');
-      return here === undefined ? [] : [[input.toString('latin1'), here, told[i]]];
-    });
-    t.strictSame(differ.slice(0, 3), []);
-    const taken = told.filter(line => / [#S]/.test(line)).length;
-    t.ok(taken > all.length / 10 && taken < all.length, `${taken} have a command`);
+t.test('host lists: C and TypeScript read the same', { skip: NOT_WHOLE }, async t => {
+  const inputs = corpus('gatefiles');
+  const next = random(SEED);
+  const all = [...inputs, ...Array.from({ length: 5000 }, () => mutant(inputs, next, 1))];
+  const told = tellAll(join(out, 'gatefiles'), all);
+  t.equal(told.length, all.length);
+  const differ = all.flatMap((input, i) => {
+    const here = hostlistDisagrees(input, told[i] ?? '');
+    return here === undefined ? [] : [[input.toString('latin1', 1), here, told[i]]];
   });
+  t.strictSame(differ.slice(0, 3), []);
+  const taken = told.filter(line => !line.startsWith('NO ')).length;
+  t.ok(taken > all.length / 50 && taken < all.length, `${taken} were taken`);
+});
 
-  t.test('boards: the library and TypeScript say the same of them', async t => {
-    const counts = await compareBoards(t, join(out, 'boards'), SEED, boards => boards >= 800);
-    t.ok(counts.read > 80 && counts.read < counts.boards, JSON.stringify(counts));
-    t.equal(boardAnswer(join(place, 'nothing')), 'absent');
+t.test('commands of Supermon: C and TypeScript take the same', { skip: NOT_WHOLE }, async t => {
+  const inputs = corpus('commands');
+  const next = random(SEED);
+  const all = [...inputs, ...Array.from({ length: 5000 }, () => mutant(inputs, next, 1))];
+  const told = tellAll(join(out, 'commands'), all);
+  t.equal(told.length, all.length);
+  const differ = all.flatMap((input, i) => {
+    const here = commandsDisagree(input, told[i] ?? '');
+    return here === undefined ? [] : [[input.toString('latin1'), here, told[i]]];
   });
-}
+  t.strictSame(differ.slice(0, 3), []);
+  const taken = told.filter(line => / [#S]/.test(line)).length;
+  t.ok(taken > all.length / 10 && taken < all.length, `${taken} have a command`);
+});
+
+t.test('boards: the library and TypeScript say the same of them', { skip: NOT_WHOLE }, async t => {
+  const counts = await compareBoards(t, join(out, 'boards'), SEED, boards => boards >= 800);
+  t.ok(counts.read > 80 && counts.read < counts.boards, JSON.stringify(counts));
+  t.equal(boardAnswer(join(place, 'nothing')), 'absent');
+});
 
 for (const target of [...textTargets(place), ...slurmTargets(), ...gridEngineTargets()])
   t.test(target.name, async t => {

@@ -22,7 +22,7 @@ export class Prometheus {
 
   /** Starts it with these scrape configurations (in JSON, which is also YAML); it is ended with the test. */
   static async start(t: Teardown, scrapes: readonly object[]): Promise<Prometheus> {
-    const dir = folder(t); // its files are too large for a small /dev/shm
+    const dir = folder(t);
     const config = join(dir, 'prometheus.yml');
     writeFileSync(config, JSON.stringify({ global: { scrape_interval: '200ms' }, scrape_configs: scrapes }));
     const argv = [
