@@ -2,15 +2,22 @@
 // stdout has results. Plain JavaScript without dependencies, because it runs before there are any.
 
 import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 
-const terminal = process.stderr.isTTY === true;
 let ticking;
 // What a closed terminal does not take is not needed.
 process.stderr.on('error', () => undefined);
 
+/** Whether stderr is a terminal, and we are in its foreground (isInForeground of src/text/foreground.ts says how it is known). */
+function hasTerminal() {
+  if (!process.stderr.isTTY) return false;
+  const [, , group, , , foreground] = readFileSync('/proc/self/stat', 'latin1').replace(/.*\)./s, '').split(' ');
+  return foreground === '-1' || foreground === group;
+}
+
 /** Shows a line that the next one replaces; only on a terminal. */
 export function show(line) {
-  if (terminal) process.stderr.write(`\r\x1b[K${line.slice(0, (process.stderr.columns || 80) - 1)}`);
+  if (hasTerminal()) process.stderr.write(`\r\x1b[K${line.slice(0, (process.stderr.columns || 80) - 1)}`);
 }
 
 /** Removes that line. */
@@ -19,7 +26,7 @@ export const clear = () => show('');
 /** Begins a step; on a terminal its line shows the seconds until `end` is called. */
 export function begin(name, what) {
   end();
-  if (!terminal) return void process.stderr.write(`${name}: ${what} …\n`);
+  if (!hasTerminal()) return void process.stderr.write(`${name}: ${what} …\n`);
   const since = performance.now();
   const tick = () => show(`${name}: ${what} … ${Math.floor((performance.now() - since) / 1000)} s`);
   tick();

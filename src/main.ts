@@ -1,10 +1,11 @@
 // beoboard: one program, one verb per job. What belongs to the process, around the verb that runs in it.
 
 import { NOT_BUILT, runVerb } from './runverb.js';
-import { exitWhenWritten, refuseDebugger, watchStdout } from './service/process.js';
+import { exitWhenWritten, leaveTerminals, refuseDebugger, watchStdout } from './service/process.js';
 
 watchStdout();
 refuseDebugger();
+leaveTerminals();
 
 // Started by fork(): if the parent is gone, even by kill -9, end cleanly.
 if (process.send !== undefined) process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));

@@ -48,6 +48,8 @@ complete -c beoboard -n __fish_use_subcommand -a relay -d 'publish the board ove
 complete -c beoboard -n __fish_use_subcommand -a mirror -d 'keep a copy of a master'\''s board on another machine, over NATS'
 complete -c beoboard -n __fish_use_subcommand -a load -d 'simulate a cluster of many nodes that report to a master'
 complete -c beoboard -n '__fish_seen_subcommand_from demo' -l alone -d 'this machine only, without simulated nodes'
+complete -c beoboard -n '__fish_seen_subcommand_from demo' -l silent-from -x -d 'when rack sim-r07 falls silent'
+complete -c beoboard -n '__fish_seen_subcommand_from demo' -l silent-for -x -d 'for how long, 1ms to 500h'
 complete -c beoboard -n '__fish_seen_subcommand_from demo' -l for -x -d 'for how long, 1ms to 500h; default: until stopped'
 complete -c beoboard -n '__fish_seen_subcommand_from demo' -l interval -x -d 'time between reports, 100ms to 600s'
 complete -c beoboard -n '__fish_seen_subcommand_from demo' -l help -s h -d 'show this help'

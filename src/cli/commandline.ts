@@ -2,7 +2,7 @@
 
 import type { State } from '../shm/liveness.js';
 import { fold } from '../text/hostlists.js';
-import { oneLine } from '../text/text.js';
+import { shellWord } from '../text/text.js';
 
 /** What the user asked for, in the texts of the options: a list or @FILE, a condition, a path … */
 export interface CommandOptions {
@@ -40,11 +40,6 @@ export function commandOptions(
     board: text('board'),
     owner: text('owner'),
   };
-}
-
-/** A word as a shell reads it, on one line. */
-export function shellWord(text: string): string {
-  return oneLine(/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 }
 
 /** The given options with their values: each is one piece, which is not broken across lines. */

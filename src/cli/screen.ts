@@ -1,8 +1,10 @@
-// The terminal as a full screen: entered, updated where something changed, and left as it was. Knows nothing of what is
-// shown.
+// The terminal as a full screen: entered, updated where something changed, and left as it was. In the background it is
+// left alone. Knows nothing of what is shown.
 
 import { writeSync } from 'node:fs';
 import type { ReadStream, WriteStream } from 'node:tty';
+import { endBySignal } from '../service/process.js';
+import { isInForeground } from '../text/foreground.js';
 
 const ALTERNATE = '\x1b[?1049h';
 const PRIMARY = '\x1b[?1049l';
@@ -54,18 +56,24 @@ export interface Size {
   readonly rows: number;
 }
 
-/** A terminal that is in use between `enter` and `leave`. */
+/** A terminal that is in use between `enter` and `leave`, while we are in its foreground. */
 export class Screen {
   #shown: readonly string[] = [];
   #entered = false;
+  #wasRaw = false;
 
-  /** `input`: where keys come from, if it is a terminal. */
+  /** `input`: where keys come from, if it is a terminal. It flows while the screen is entered. */
   constructor(
     readonly output: WriteStream & { readonly fd: number },
     readonly input: ReadStream | undefined,
   ) {
-    // This runs last, whatever ends the process.
-    process.on('exit', this.leave);
+    input?.pause();
+    // Whatever ends the process, and before what others do then.
+    process.prependListener('exit', () => {
+      this.leave();
+      // Node.js itself restores the modes of a terminal that was raw, from the background, too, and would be stopped.
+      if (this.#wasRaw && !isInForeground()) endBySignal('SIGTERM');
+    });
   }
 
   get size(): Size {
@@ -73,11 +81,19 @@ export class Screen {
     return { columns: Math.min(this.output.columns || 80, 1000), rows: Math.min(this.output.rows || 24, 1000) };
   }
 
-  /** Takes the terminal, also again after another program had it, which may have changed everything. */
+  /**
+   * Takes the terminal, also again after another program had it, which may have changed everything. In the background
+   * gives up what it has of it.
+   */
   enter(): void {
+    if (!isInForeground()) {
+      this.leave();
+      return;
+    }
     // Node does not set the raw mode again if it thinks that it is already set, so it is turned off first.
     this.input?.setRawMode(false);
-    this.input?.setRawMode(true);
+    this.input?.setRawMode(true).resume();
+    this.#wasRaw = this.input !== undefined;
     this.output.write(`${this.#entered ? '' : ALTERNATE}${HIDE_CURSOR}`);
     this.#entered = true;
     this.clear();
@@ -86,10 +102,13 @@ export class Screen {
   /** Everything is drawn anew the next time. */
   clear(): void {
     this.#shown = [];
-    this.output.write(CLEAR);
+    if (this.#entered) this.output.write(CLEAR);
   }
 
+  /** A shell may take the terminal, and give it (`fg`), without a word to us. */
   draw(lines: readonly string[]): void {
+    if (this.#entered !== isInForeground()) this.enter();
+    if (!this.#entered) return;
     const { columns, rows } = this.size;
     const fitting = lines.slice(0, rows).map(line => clip(line, columns));
     const changes = difference(this.#shown, fitting, columns);
@@ -98,22 +117,38 @@ export class Screen {
   }
 
   /** Restores the terminal. */
-  readonly leave = (): void => {
+  leave(): void {
     if (!this.#entered) return;
     this.#entered = false;
-    // In this order: a program that lost the foreground (its shell believes that it has ended) may write, but not
-    // change the modes, and the shell has restored these.
+    this.input?.pause();
     try {
       writeSync(this.output.fd, `${SHOW_CURSOR}${PRIMARY}`);
-      this.input?.setRawMode(false);
+      // A program that lost the foreground may write, but not change the modes, and the shell has restored these.
+      if (isInForeground()) this.input?.setRawMode(false);
     } catch {
       // The terminal is gone: there is nothing to restore.
     }
-  };
-
-  /** Leaves for the last time. */
-  close(): void {
-    this.leave();
-    process.off('exit', this.leave);
   }
+}
+
+/**
+ * Stops and goes on as programs do that know nothing of terminals, and then calls `draw`, until `end` is called.
+ * `suspend` stops this process, or with 0 all processes in the foreground.
+ */
+export function followStops(screen: Screen, draw: () => void): { suspend: (whom: number) => void; end: () => void } {
+  const resume = () => {
+    screen.enter();
+    draw();
+  };
+  const suspend = (whom: number) => {
+    screen.leave();
+    process.off('SIGTSTP', stopped);
+    // The process stops here. If nobody could make it go on (there is no shell), the kernel does not stop it.
+    process.kill(whom, 'SIGTSTP');
+    process.on('SIGTSTP', stopped);
+    resume();
+  };
+  const stopped = () => suspend(process.pid);
+  process.on('SIGTSTP', stopped).on('SIGCONT', resume);
+  return { suspend, end: () => process.off('SIGTSTP', stopped).off('SIGCONT', resume) };
 }

@@ -8,6 +8,7 @@ import { chosenColumns, sortField } from '../query/columns.js';
 import { Roster } from '../query/sorting.js';
 import { survey } from '../query/survey.js';
 import { SchedulerViewFollower } from '../schedulers/schedulerview.js';
+import { endBySignal } from '../service/process.js';
 import { NoBoard } from '../shm/noboard.js';
 import type { BoardReader } from '../shm/reader.js';
 import type { Snapshot } from '../shm/snapshot.js';
@@ -18,7 +19,7 @@ import type { TroubleInfo } from '../trouble/info.js';
 import { troubleOf } from '../trouble/trouble.js';
 import type { CommandOptions } from './commandline.js';
 import { ESCAPE_MS, flushed, type Key, readKeys } from './keystrokes.js';
-import { Screen } from './screen.js';
+import { followStops, Screen } from './screen.js';
 import { totalsTexts } from './totalstext.js';
 import { type Appearance, bodyOf, frame, type Seen } from './watchframe.js';
 import { jobsSeen } from './watchjobs.js';
@@ -234,30 +235,6 @@ class Run {
   }
 }
 
-/**
- * Stops and goes on as programs do that know nothing of terminals. Returns what stops: this process, or with 0 all
- * processes in the foreground.
- */
-function followStops(run: Run, screen: Screen, session: Session): (whom: number) => void {
-  const resume = () => {
-    screen.enter();
-    session.draw();
-  };
-  const suspend = (whom: number) => {
-    screen.leave();
-    process.off('SIGTSTP', stopped);
-    // The process stops here. If nobody could make it go on (there is no shell), the kernel does not stop it.
-    process.kill(whom, 'SIGTSTP');
-    process.on('SIGTSTP', stopped);
-    resume();
-  };
-  const stopped = run.guarded(() => suspend(process.pid));
-  process.on('SIGTSTP', stopped);
-  run.atEnd(() => process.off('SIGTSTP', stopped));
-  run.on(process, 'SIGCONT', resume);
-  return suspend;
-}
-
 /** Calls `take` with the keys that are pressed. An Escape is one as soon as nothing has followed it for a while. */
 function readKeysFrom(input: NodeJS.ReadStream, run: Run, take: (keys: readonly Key[]) => void): void {
   let rest = '';
@@ -277,10 +254,7 @@ function readKeysFrom(input: NodeJS.ReadStream, run: Run, take: (keys: readonly 
   });
   // A terminal that was hung up has no more keys; SIGHUP ends the program.
   run.on(input, 'error', () => input.pause());
-  run.atEnd(() => {
-    clearTimeout(patience);
-    input.pause();
-  });
+  run.atEnd(() => clearTimeout(patience));
 }
 
 /**
@@ -293,15 +267,17 @@ export async function watch(reader: BoardReader, start: Start): Promise<number> 
   const session = new Session(reader, screen, start);
   const run = new Run();
   run.atEnd(() => session.close());
-  run.atEnd(() => screen.close());
+  run.atEnd(() => screen.leave());
   try {
-    const suspend = followStops(run, screen, session);
+    const stops = followStops(
+      screen,
+      run.guarded(() => session.draw()),
+    );
+    run.atEnd(stops.end);
     for (const signal of ENDS) run.on(process, signal, run.end);
-    // Node cannot restore a terminal that is gone: an attempt to set the old modes was seen to end it by SIGSEGV.
     run.on(process, 'SIGHUP', () => {
-      screen.close();
-      process.removeAllListeners('SIGHUP');
-      process.kill(process.pid, 'SIGHUP');
+      screen.leave();
+      endBySignal('SIGHUP');
     });
     run.on(process.stdout, 'resize', () => session.redraw());
     if (input !== undefined)
@@ -309,7 +285,7 @@ export async function watch(reader: BoardReader, start: Start): Promise<number> 
         for (const key of keys) {
           const deed = session.press(key);
           if (deed === 'quit') run.end();
-          if (deed === 'suspend') suspend(0);
+          if (deed === 'suspend') stops.suspend(0);
         }
       });
     const show = run.guarded(() => {

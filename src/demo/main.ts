@@ -5,24 +5,28 @@
 import { type ChildProcess, fork, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { defineVerb, parseVerb } from '../options/options.js';
+import { defineVerb, forms, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
-import { onStdoutGone } from '../service/process.js';
+import { isHungUp, onStdoutGone } from '../service/process.js';
+import { writeDuration } from '../text/durations.js';
 import { Failure } from '../text/failure.js';
 import { hasScreen } from '../text/output.js';
+import { shellWord } from '../text/text.js';
+import { commandOf } from './commandof.js';
 import { demoFolder } from './demofolder.js';
 
 export const verb = defineVerb({
   name: 'demo',
   summary: VERBS.demo,
-  options: ['alone', 'for', 'interval'],
+  options: ['alone', 'silent-from', 'silent-for', 'for', 'interval'],
+  forms: forms.demo,
   examples: ['beoboard demo', 'beoboard demo --alone --for 10s'],
-  notes: `On a terminal it shows this machine beside 480 simulated nodes, sim-r01n01 to sim-r10n48, with jobs, odd nodes and trouble. After
-half a minute rack sim-r07 falls silent, and after two it is back. --alone leaves them out. The first line of the screen is the address of
-a page for browsers, and below it is status --watch: q quits, ? lists all keys. If stdout is not a terminal, it shows this machine only:
-that address, the status once, and then, as events does, a line when something changes. --for, Ctrl-C, SIGTERM and the end of its terminal
-stop it, too. It uses its own folder under /dev/shm and removes it at the end; what one left that was killed (kill -9) is removed by the
-next one.`,
+  notes: `It shows this machine beside 480 simulated nodes, sim-r01n01 to sim-r10n48, with jobs, odd nodes and trouble. After half a minute rack
+sim-r07 falls silent, and after two it is back. --alone leaves them out. The first line of the screen is the address of a page for browsers,
+and below it is status --watch: q quits, ? lists all keys. If stdout is not a terminal, or in the background of one (&, timeout), it prints
+that address, the status once, three commands to go on with, and then, as events does, a line when something changes. --for, Ctrl-C, SIGTERM
+and the end of its terminal stop it, too; after Ctrl-Z its daemons go on. It uses its own folder under /dev/shm and removes it at the end;
+what one left that was killed (kill -9) is removed by the next one.`,
 });
 
 /** This program. */
@@ -31,6 +35,8 @@ const PROGRAM = process.argv[1] as string;
 const PATIENCE_MS = 5000;
 /** Keyboard and screen are those of the demo. */
 const HERE: StdioOptions = ['inherit', 'inherit', 'inherit', 'ipc'];
+/** How often to look whether the terminal is still there: not everybody is told by SIGHUP. */
+const LOOK_MS = 500;
 /** How many characters of the daemons' output are kept while the status has the screen, and shown afterwards. */
 const KEPT_MOST = 4000;
 
@@ -50,18 +56,20 @@ class Family {
 
   /** Starts a daemon, and shows what it writes. In a group of its own: signals of the terminal are for this process. */
   start(argv: string[]): ChildProcess {
-    const child = this.#fork(argv, ['ignore', 'inherit', 'pipe', 'ipc'], { detached: true });
+    const child = this.#fork(argv, ['ignore', 'ignore', 'pipe', 'ipc'], { detached: true });
     child.stderr?.setEncoding('utf8').on('data', this.#tell);
     return child;
   }
 
-  /**
-   * Starts the program that has the keyboard, and the screen if there is one; the daemons' output is shown after it has
-   * ended.
-   */
+  /** Starts the program that has the keyboard. */
   startReader(argv: string[], env: Record<string, string> = {}): void {
-    this.#isKeeping = hasScreen();
     this.#fork(argv, HERE, { env });
+  }
+
+  /** The same, if it has the screen, too: the daemons' output is shown after it has ended. */
+  startScreen(argv: string[], env: Record<string, string>): void {
+    this.#isKeeping = true;
+    this.startReader(argv, env);
   }
 
   /** Runs one to its end. */
@@ -99,6 +107,8 @@ class Family {
       if (child.exitCode === null && child.signalCode === null) {
         const closed = once(child, 'close');
         child.kill('SIGTERM');
+        // If it is stopped, it ends only when it goes on.
+        child.kill('SIGCONT');
         const patience = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS);
         await closed;
         clearTimeout(patience);
@@ -121,18 +131,48 @@ const CLUSTER = ['--cluster', 'demo-with-480-simulated-nodes'];
 /** The jobs fill nine racks; the first of them have odd nodes. A rack without these dies, and comes back. */
 const SIMULATED = [
   ...['--nodes', 'sim-r[01-10]n[01-48]', '--jobs', '40', '--odd', 'clock,gpu_gone', '--full', 'sim-r10n33'],
-  ...['--silent', 'sim-r07n[01-48]', '--silent-from', '30s', '--silent-for', '90s'],
+  ...['--silent', 'sim-r07n[01-48]'],
 ];
+/** What to type next; of the simulated cluster, and of this machine alone. */
+const NEXT = ["status --by '/^sim-r[0-9]+/'", 'show sim-r01n11', 'nodes --where unhealthy'];
+const NEXT_ALONE = ['status --json', 'metrics', 'xml'];
 
-/** Starts the simulated cluster, and the reader of its jobs, which `slurm` says where to leave. */
-async function simulate(family: Family, to: string, folder: string, slurm: string[]): Promise<void> {
+type Options = ValuesOf<typeof verb>;
+
+/**
+ * Starts the simulated cluster, and the reader of its jobs, which `slurm` says where to leave. `isKnown`: all nodes have
+ * reported, and the jobs have been read.
+ */
+async function simulate(
+  family: Family,
+  to: string,
+  folder: string,
+  slurm: string[],
+  { silentFrom, silentFor }: Options,
+): Promise<{ isKnown: Promise<unknown> }> {
   const [board, jobs] = ['board', 'jobs'].map(name => join(folder, name)) as [string, string];
-  await once(family.start(['load', '--to', to, ...CLUSTER, ...SIMULATED, '--jobs-file', jobs]), 'message');
-  family.start(['slurm', '--scheduler', `file:${jobs}`, '--interval', '10s', '--board', board, ...slurm]);
+  const rack = ['--silent-from', `${silentFrom}ms`, '--silent-for', `${silentFor}ms`];
+  const load = family.start(['load', '--to', to, ...CLUSTER, ...SIMULATED, ...rack, '--jobs-file', jobs]);
+  const haveReported = new Promise<void>(resolve =>
+    load.on('message', message => Object.hasOwn(message as object, 'reported') && resolve()),
+  );
+  await once(load, 'message');
+  const reader = family.start([
+    'slurm',
+    '--scheduler',
+    `file:${jobs}`,
+    '--interval',
+    '10s',
+    '--board',
+    board,
+    ...slurm,
+  ]);
+  return { isKnown: Promise.all([haveReported, once(reader, 'message')]) };
 }
 
-/** Starts everything in its order; done when there is something to see. `alone`: without a simulated cluster. */
-async function show(family: Family, folder: string, interval: number, alone: boolean): Promise<void> {
+/** Starts everything in its order; done when there is something to see. */
+async function show(family: Family, folder: string, options: Options): Promise<void> {
+  const { alone, interval } = options;
   const listen = ['--listen', '127.0.0.1:0'];
   const board = ['--board', join(folder, 'board')];
   const [cluster, capacity] = alone ? [[], '16'] : [CLUSTER, '1024'];
@@ -141,21 +181,26 @@ async function show(family: Family, folder: string, interval: number, alone: boo
   const to = await listening(receiver);
   const sender = family.start(['send', '--to', to, '--interval', `${interval}ms`, ...cluster]);
   const web = family.start(['web', ...listen, ...board, ...slurm, ...(alone ? [] : ['--show-jobs'])]);
-  const simulated = alone ? undefined : simulate(family, to, folder, slurm);
-  const [page] = await Promise.all([listening(web), once(sender, 'message'), simulated]);
-  if (hasScreen()) {
-    family.startReader(['status', '--watch', ...board, ...slurm], { BEOBOARD_PAGE: `http://${page}/` });
-  } else {
-    process.stdout.write(`in a browser: http://${page}/\n`);
-    await family.runReader(['status', ...board]);
-    family.startReader(['events', ...board]);
-  }
+  const simulation = alone ? undefined : simulate(family, to, folder, slurm, options);
+  const [page, simulated] = await Promise.all([listening(web), simulation, once(sender, 'message')]);
+  if (hasScreen())
+    return family.startScreen(['status', '--watch', ...board, ...slurm], { BEOBOARD_PAGE: `http://${page}/` });
+  await simulated?.isKnown;
+  process.stdout.write(`in a browser: http://${page}/\n`);
+  await family.runReader(['status', ...board, ...slurm]);
+  const next = (alone ? NEXT_ALONE : NEXT).map(words => [commandOf(PROGRAM), words, ...board.map(shellWord)].join(' '));
+  const [from, lasts] = [options.silentFrom, options.silentFor].map(writeDuration);
+  const soon = alone ? '' : `rack sim-r07 falls silent ${from} after the start, for ${lasts}\n\n`;
+  process.stdout.write(`\nnext, in a shell while this runs:\n${next.join('\n')}\n\n${soon}`);
+  family.startReader(['events', ...board]);
 }
 
 const ENDS = ['SIGINT', 'SIGTERM', 'SIGQUIT', 'SIGHUP'] as const;
 
 export async function main(argv: string[]): Promise<number> {
-  const { values } = parseVerb(verb, argv);
+  const { values, given } = parseVerb(verb, argv);
+  const ofRack = values.alone && ['silent-from', 'silent-for'].find(name => given.has(name));
+  if (ofRack) throw new UsageError(verb.name, `--${ofRack} is for a simulated rack; leave it or --alone out`);
   let end: () => void = () => undefined;
   let fail: (error: Error) => void = () => undefined;
   const ended = new Promise<void>((resolve, reject) => {
@@ -163,6 +208,9 @@ export async function main(argv: string[]): Promise<number> {
   });
   ended.catch(() => undefined); // It may end before anybody waits for it.
   for (const signal of ENDS) process.on(signal, end);
+  // A reader that is stopped for what it does to the terminal does not stop what has to end it.
+  for (const signal of ['SIGTTIN', 'SIGTTOU'] as const) process.on(signal, () => undefined);
+  setInterval(() => isHungUp() && end(), LOOK_MS).unref();
   // A terminal that is gone takes no more lines, which shall not keep the children from ending.
   onStdoutGone(end);
   process.stderr.on('error', () => undefined);
@@ -173,7 +221,7 @@ export async function main(argv: string[]): Promise<number> {
     else fail(new Failure(`beoboard ${name} has ended by itself; see above`, 1));
   });
   try {
-    await Promise.race([show(family, folder, values.interval, values.alone || !hasScreen()), ended]);
+    await Promise.race([show(family, folder, values), ended]);
     // The time counts from when there is something to see.
     if (values.for !== undefined) setTimeout(end, values.for).unref();
     await ended;

@@ -284,6 +284,7 @@ async function run(
   let leftOut = 0;
   let restarts = 0;
   let printed = began;
+  let isRound = false;
   while (!stop.aborted && made < most) {
     const now = performance.now();
     const due = Math.min(Math.floor(((now - began) * rate) / 1000) + 1, most) - made;
@@ -309,6 +310,10 @@ async function run(
       done += end - first;
     }
     made += count;
+    if (!isRound && made >= cluster.count) {
+      isRound = true;
+      tellParent({ reported: cluster.count });
+    }
     if (now - printed > PROGRESS_MS && process.stderr.isTTY) {
       log.info(`sent ${made - leftOut} reports in ${Math.round((now - began) / 1000)} s`);
       printed = now;

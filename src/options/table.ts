@@ -408,6 +408,10 @@ export const forms = {
       standard(`127.0.0.1:${SUPERMON_PORT}`),
     ),
   },
+  demo: {
+    'silent-from': one('TIME', 'when rack sim-r07 falls silent', time('0ms', '500h'), standard('30s')),
+    'silent-for': one('TIME', 'for how long, 1ms to 500h', time('1ms', '500h'), standard('90s')),
+  },
   events: {
     json: flag('a JSON object in each line: for an event, and of the board for each of its nodes'),
     'journal-dir': many('DIR', "a journal's folder", folder, standard('/var/log/beoboard/default')),

@@ -1,4 +1,9 @@
-// A daemon among other processes: ending on signals, and telling its parent that it is ready.
+// A program among other processes and on its terminal: ending on signals, by signals, and telling its parent that it is
+// ready.
+
+import { closeSync } from 'node:fs';
+import { isatty } from 'node:tty';
+import { isInForeground } from '../text/foreground.js';
 
 /**
  * Aborted by the first SIGTERM or SIGINT, or one of `more`. Later signals change nothing: the program is already
@@ -8,6 +13,29 @@ export function onStop(...more: NodeJS.Signals[]): AbortSignal {
   const stop = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT', ...more] as const) process.on(signal, () => stop.abort());
   return stop.signal;
+}
+
+/** Ends at once by a signal, as a program does that does not handle it. Nothing runs any more, not even Node.js' own end. */
+export function endBySignal(signal: NodeJS.Signals): void {
+  process.removeAllListeners(signal);
+  process.kill(process.pid, signal);
+}
+
+/** Those of stdin, stdout and stderr that are a terminal. */
+const terminals = () => [0, 1, 2].filter(fd => isatty(fd));
+const terminalsAtStart = terminals();
+
+/** Whether the terminal with which this program was started is gone: its window was closed. */
+export const isHungUp = (): boolean => terminals().length < terminalsAtStart.length;
+
+/**
+ * At its end Node.js sets the modes that its terminal had at the start: in the background, too, where it takes the echo
+ * from a shell, and if the terminal is gone, where it aborts. What is closed it leaves alone.
+ */
+export function leaveTerminals(): void {
+  process.on('exit', () => {
+    if (isHungUp() || !isInForeground()) for (const fd of terminalsAtStart) closeSync(fd);
+  });
 }
 
 /**

@@ -2,6 +2,7 @@
 
 import { StringDecoder } from 'node:string_decoder';
 import { speaksAscii } from './ascii.js';
+import { isInForeground } from './foreground.js';
 import { oneLine, UNSEEN } from './text.js';
 
 const PIECE = 1 << 16;
@@ -58,8 +59,8 @@ export function terminalWidth(): number {
   return Number.isInteger(columns) && columns > 80 ? Math.min(columns, 1000) : 80;
 }
 
-/** Whether stdout is a terminal whose lines can be drawn again. */
-export const hasScreen = () => process.stdout.isTTY === true && process.env.TERM !== 'dumb';
+/** Whether stdout is a terminal whose lines can be drawn again, and by us. */
+export const hasScreen = () => process.stdout.isTTY === true && process.env.TERM !== 'dumb' && isInForeground();
 
 /**
  * JSON: bigints as decimal strings, numbers with at most three decimals, and characters that control a terminal as

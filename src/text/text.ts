@@ -2,6 +2,7 @@
 
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { InputError, lowerCase, type NamedFile, quote } from './inputerror.js';
+import { oneLine } from './unseen.js';
 
 export { brief, InputError, lowerCase, type NamedFile, quote } from './inputerror.js';
 export { beginning, characters, cut, ending, fits, oneLine, shortened, UNSEEN } from './unseen.js';
@@ -120,6 +121,11 @@ export function readText(file: string): string {
     throw new InputError(`cannot read ${quote(file)}: ${whyUnreadable(error)}; name a file that this user can read`);
   }
   return whole.toString('utf8').replace(/^\uFEFF/, '');
+}
+
+/** A word as a shell reads it, on one line. */
+export function shellWord(text: string): string {
+  return oneLine(/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 }
 
 /** A whole number in groups of three digits: `58,228`. Node.js' own way loads tables for 11 ms, at each start. */

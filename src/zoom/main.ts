@@ -4,7 +4,7 @@
 import { once } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 import { readKeys } from '../cli/keystrokes.js';
-import { Screen } from '../cli/screen.js';
+import { followStops, Screen } from '../cli/screen.js';
 import { defineVerb, forms, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
 import { painter } from '../presentation/style.js';
@@ -12,7 +12,7 @@ import type { Unit } from '../readings/units.js';
 import { pause } from '../service/pause.js';
 import { onStdoutGone } from '../service/process.js';
 import { Failure } from '../text/failure.js';
-import { json } from '../text/output.js';
+import { hasScreen, json } from '../text/output.js';
 import { monCommand, NodeLink } from './nodelink.js';
 import { type Heard, openRecording, Recorder } from './recording.js';
 import { ASKED_MASK, SampleReader, SERVER_MASK, type ToldName, toldValues, type ZoomSample } from './samplevalues.js';
@@ -179,10 +179,12 @@ async function draw(source: Source, heading: () => Heading, options: Options, en
   const history = new History();
   const paint = painter(options.color);
   const show = () => screen.draw(chart(history, UNITS, heading(), screen.size, paint));
+  let stops: ReturnType<typeof followStops> | undefined;
   const press = (text: string) => {
     for (const key of readKeys(text).keys) {
       if (key === 'q' || key === 'ctrl-c' || key === 'escape') end();
       if (key === 'ctrl-l') screen.clear();
+      if (key === 'ctrl-z') stops?.suspend(0);
     }
   };
   const resized = () => {
@@ -196,6 +198,7 @@ async function draw(source: Source, heading: () => Heading, options: Options, en
       // Not before there is something to see: until then ssh may ask for a password.
       if (source.progress.samples === 1) {
         screen.enter();
+        stops = followStops(screen, show);
         input?.setEncoding('utf8').on('data', press).on('error', gone);
         process.stdout.on('resize', resized);
       }
@@ -206,8 +209,9 @@ async function draw(source: Source, heading: () => Heading, options: Options, en
     });
   } finally {
     process.stdout.off('resize', resized);
-    input?.off('data', press).off('error', gone).pause();
-    screen.close();
+    input?.off('data', press).off('error', gone);
+    stops?.end();
+    screen.leave();
   }
 }
 
@@ -231,7 +235,9 @@ function check(
     throw usage('--play shows what was recorded; leave --at, --via, --rate and --record out');
   if (at !== undefined && given.has('via')) throw usage('--at asks a server that listens; leave --via out');
   if (node?.startsWith('-')) throw usage(`a node is not an option: write its name, not ${node}`);
-  if (!csv && !json && !process.stdout.isTTY) throw usage('stdout is not a terminal to draw on; write --csv or --json');
+  if (csv || json || hasScreen()) return;
+  const where = process.stdout.isTTY ? 'in the foreground of a terminal that can be drawn on' : 'a terminal to draw on';
+  throw usage(`stdout is not ${where}; write --csv or --json`);
 }
 
 export async function main(argv: string[]): Promise<number> {

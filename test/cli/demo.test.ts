@@ -19,18 +19,24 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
-import { follow } from '../kit/children.js';
-import { ROOT } from '../kit/places.js';
+import { shellWord } from '../../src/text/text.js';
+import { follow, must } from '../kit/children.js';
+import { folder, ROOT } from '../kit/places.js';
 import { PROGRAM } from '../kit/program.js';
+import { NO_SHELL, onShell } from '../kit/shell.js';
 import { NO_TERMINAL, onTerminal } from '../kit/terminal.js';
 import { until } from '../kit/until.js';
 
 const [NPM, ENV] = ['npm', 'env'].map(spawnable);
 const DEMO = [process.execPath, PROGRAM, 'demo'];
+const ALONE = [...DEMO, '--alone'];
+const SOON = [...DEMO, '--silent-from', '2s', '--silent-for', '11s'];
 // On a busy machine npm shows by signs of its own that it is still there.
-const START = [NPM ?? '', 'start', '--no-progress', '--prefix', ROOT];
+const START = [NPM ?? '', 'start', '--no-progress', '--prefix', ROOT, '--', '--alone'];
+/** Without what npm adds. */
+const SHELL_ENV = { PATH: `${dirname(process.execPath)}:/usr/bin:/bin`, HOME: '/' };
 const ADDRESS = /in a browser: (http:\/\/127\.0\.0\.1:\d+\/)/;
 
 /** Where a command is. */
@@ -108,7 +114,7 @@ function started(t: Test, argv: readonly string[]): Started {
 /** Waits until it has something to show; returns the folder of its board. */
 async function showing({ marked, stdout }: Started): Promise<string> {
   await until('it shows this machine', () => /\S+ +live [\s\S]*watching 1 node/.test(stdout()));
-  t.ok(existsSync(marked.folder), 'its board is there');
+  if (!existsSync(marked.folder)) throw new Error('its board is not there');
   return marked.folder;
 }
 
@@ -118,33 +124,60 @@ async function nothingLeft(t: Test, marked: Marked, folder: string): Promise<voi
   t.notOk(existsSync(folder), 'its board is gone');
 }
 
-t.test('without a terminal: where the page is, the status once, and a line for each change', async t => {
-  const demo = started(t, DEMO);
-  const folder = await showing(demo);
-  t.match(demo.stderr(), /receive: ready: .*\n[\s\S]*: ready: .*\n[\s\S]*: ready: /);
-  const first = demo.stdout();
-  const [, url = ''] = ADDRESS.exec(first) ?? [];
-  t.match(first, new RegExp(`^in a browser: ${url}\n1 node: 1 live; [^]*\nNODE +STATE .*\n\\S+ +live [^\n]*[0-9]%`));
-  t.match(await (await fetch(url)).text(), /<html/);
-  const sender = demo.marked.pid('\0send\0');
-  process.kill(sender, 'SIGSTOP');
-  await until('the node is silent', () => / live -> uncertain, last heard .*\n/.test(demo.stdout()));
-  process.kill(sender, 'SIGCONT');
-  await until('it is heard again', () => / uncertain -> live\n/.test(demo.stdout()));
-  t.match(
-    demo.stdout().slice(first.length),
-    /^[^\n]* live -> uncertain[^\n]*\n[^\n]* uncertain -> live\n$/,
-    'nothing else was said',
-  );
-  demo.child.kill('SIGTERM');
-  await nothingLeft(t, demo.marked, folder);
-  t.equal(await demo.exit, 0);
-  t.match(demo.stderr(), /said goodbye/);
-  t.notMatch(demo.stderr(), /the board stays/, 'it is removed');
-});
+// They mostly wait, so two of them run at the same time.
+t.jobs = 2;
+t.setTimeout(600_000);
+t.test(
+  'without a terminal: the page, the status once, what to do next, and the rack that dies',
+  { buffered: true },
+  async t => {
+    const demo = started(t, SOON);
+    await until('it follows', () => /watching \d+ nodes: /.test(demo.stdout()));
+    const { folder } = demo.marked;
+    const first = demo.stdout();
+    t.match(demo.stderr(), /receive: ready: .*\n[\s\S]*: ready: .*\n[\s\S]*: ready: /);
+    const [, url = ''] = ADDRESS.exec(first) ?? [];
+    t.match(
+      first,
+      new RegExp(`^in a browser: ${url}\ndemo-with-480-simulated-nodes: 481 nodes: 481 live, 2 unhealthy; `),
+    );
+    t.match(
+      first,
+      /\ncritical .* sim-r01n11: a GPU has fallen off the bus; job 4712 \(anna\)\n[\s\S]*\nlive +481 {2}sim-r01n\[01-48\],/,
+    );
+    t.match(
+      first,
+      /\nrack sim-r07 falls silent 2s after the start, for 11s\n\n[^\n]* watching 481 nodes: 481 live[^\n]*\n/,
+    );
+    t.ok(first.split('\n').length < 30, 'on one page');
+    t.match(await (await fetch(url)).text(), /<html/);
 
-t.test('what a killed one left is removed by the next one; nothing else is', async t => {
-  const first = started(t, DEMO);
+    const [, commands = ''] = /\nnext, in a shell while this runs:\n([\s\S]*?)\n\n/.exec(first) ?? [];
+    const answers = commands.split('\n').map(command => must('sh', ['-c', command], { cwd: '/', env: SHELL_ENV }));
+    t.equal(answers.length, 3);
+    t.match(answers[0], /\nsim-r10 +48 +48 /);
+    t.match(answers[1], /^sim-r01n11: live, /);
+    t.match(answers[2], /^sim-r01n11,sim-r10n33\n$/);
+
+    await until('the rack is back', () => /sim-r07.* silent -> live\n/.test(demo.stdout()));
+    const after = demo.stdout().slice(first.length);
+    t.match(
+      after,
+      /sim-r07n\S* \(\d+ nodes\) live -> uncertain, [\s\S]*sim-r07n\S* \(\d+ nodes\) uncertain -> silent, /,
+    );
+    t.ok((after.match(/sim-r07/g)?.length ?? 0) < 48, 'not a line for each of its nodes at each change');
+
+    for (const pid of demo.marked.processes().keys()) if (pid !== demo.child.pid) process.kill(pid, 'SIGSTOP');
+    demo.child.kill('SIGTERM');
+    await nothingLeft(t, demo.marked, folder);
+    t.equal(await demo.exit, 0);
+    t.match(demo.stderr(), /web: clean shutdown; [\s\S]*said goodbye/, 'stopped ones end as others do');
+    t.notMatch(demo.stderr(), /the board stays/, 'it is removed');
+  },
+);
+
+t.test('what a killed one left is removed by the next one; nothing else is', { buffered: true }, async t => {
+  const first = started(t, ALONE);
   const left = await showing(first);
   first.child.kill('SIGKILL');
   await first.marked.ended();
@@ -172,7 +205,7 @@ t.test('what a killed one left is removed by the next one; nothing else is', asy
   symlinkSync(running, link);
   writeFileSync(join(running, 'board'), '');
 
-  const next = started(t, [...DEMO, '--for', '100ms', '--interval', '200ms']);
+  const next = started(t, [...ALONE, '--for', '100ms', '--interval', '200ms']);
   await next.marked.ended();
   t.equal(await next.exit, 0);
   t.match(next.stderr(), /said goodbye/);
@@ -189,34 +222,38 @@ interface Told {
 /** What a terminal shows above the nodes when all of them have been heard. */
 const BESIDE = /^in a browser: http:\/\/127\.0\.0\.1:\d+\/\ndemo-with-480-simulated-nodes: 481 nodes: 481 live/;
 
-t.test('a terminal shows a simulated cluster, and nothing of it is left', { skip: NO_TERMINAL ?? false }, async t => {
-  const marked = new Marked();
-  const terminal = await onTerminal(t, marked.command(DEMO), { columns: 200, rows: 50 });
-  t.teardown(() => {
-    for (const pid of marked.processes().keys()) process.kill(pid, 'SIGKILL');
-  });
-  await terminal.shows(BESIDE);
-  const { folder } = marked;
-  const [, url = ''] = ADDRESS.exec(terminal.screen.text()) ?? [];
-  const told = (await (await fetch(`${url}api/v1/nodes`)).json()) as Told;
-  t.equal(told.board.cluster, 'demo-with-480-simulated-nodes', 'so the title of the page says it, too');
-  t.equal(told.nodes.filter(({ name }) => !/^sim-r\d\dn\d\d$/.test(name)).length, 1, 'all others have the mark');
-  await terminal.shows(/sim-r01n11: a GPU has fallen off the bus; job 4712 \(anna\)/);
-  await terminal.shows(/sim-r10n33: its root file system is nearly full/);
-  await terminal.shows(/sim-r01n03: differs from the other 7 nodes of job 4711: clock /);
-  await terminal.shows(/sim-r07n\[01-48\] \(48 nodes\): fell silent together/);
-  const pid = marked.pid('\0demo');
-  process.kill(pid, 'SIGKILL');
-  await marked.ended();
-  await until('the terminal has asked how it ended', () => !existsSync(`/proc/${pid}`));
-  const next = started(t, [...DEMO, '--for', '100ms']);
-  t.equal(await next.exit, 0);
-  await next.marked.ended();
-  t.notOk(existsSync(folder), 'with its jobs');
-});
+t.test(
+  'a terminal shows a simulated cluster, and nothing of it is left',
+  { skip: NO_TERMINAL ?? false, buffered: true },
+  async t => {
+    const marked = new Marked();
+    const terminal = await onTerminal(t, marked.command(SOON), { columns: 200, rows: 50 });
+    t.teardown(() => {
+      for (const pid of marked.processes().keys()) process.kill(pid, 'SIGKILL');
+    });
+    await terminal.shows(BESIDE);
+    const { folder } = marked;
+    const [, url = ''] = ADDRESS.exec(terminal.screen.text()) ?? [];
+    const told = (await (await fetch(`${url}api/v1/nodes`)).json()) as Told;
+    t.equal(told.board.cluster, 'demo-with-480-simulated-nodes', 'so the title of the page says it, too');
+    t.equal(told.nodes.filter(({ name }) => !/^sim-r\d\dn\d\d$/.test(name)).length, 1, 'all others have the mark');
+    await terminal.shows(/sim-r01n11: a GPU has fallen off the bus; job 4712 \(anna\)/);
+    await terminal.shows(/sim-r10n33: its root file system is nearly full/);
+    await terminal.shows(/sim-r01n03: differs from the other 7 nodes of job 4711: clock /);
+    await terminal.shows(/sim-r07n\[01-48\] \(48 nodes\): fell silent together/);
+    const pid = marked.pid('\0demo');
+    process.kill(pid, 'SIGKILL');
+    await marked.ended();
+    await until('the terminal has asked how it ended', () => !existsSync(`/proc/${pid}`));
+    const next = started(t, [...ALONE, '--for', '100ms']);
+    t.equal(await next.exit, 0);
+    await next.marked.ended();
+    t.notOk(existsSync(folder), 'with its jobs');
+  },
+);
 
-t.test('the demo takes keys', { skip: NO_TERMINAL ?? false }, async t => {
-  const terminal = await onTerminal(t, [...DEMO, '--alone'], { columns: 200 });
+t.test('the demo takes keys', { skip: NO_TERMINAL ?? false, buffered: true }, async t => {
+  const terminal = await onTerminal(t, ALONE, { columns: 200 });
   await terminal.shows(/^in a browser: http:\/\/127\.0\.0\.1:\d+\/\n1 node: 1 live/);
   terminal.send({ keys: '?' });
   await terminal.shows(/\nKeys\n/);
@@ -229,48 +266,159 @@ t.test('the demo takes keys', { skip: NO_TERMINAL ?? false }, async t => {
   t.notMatch(terminal.output(), /the board stays/);
 });
 
-t.test('npm start without a terminal', { skip: NPM === undefined && 'npm is not installed' }, async t => {
-  for (const [what, end] of [
-    ['SIGTERM to npm', ({ child }: Started) => child.kill('SIGTERM')],
-    [
-      'Ctrl-C, twice',
-      async ({ child, stderr }: Started) => {
-        const group = -(child.pid as number);
-        process.kill(group, 'SIGINT');
-        await until('it is ending', () => stderr().includes('clean shutdown') || child.exitCode !== null);
-        try {
+t.test(
+  'npm start without a terminal',
+  { skip: NPM === undefined && 'npm is not installed', buffered: true },
+  async t => {
+    for (const [what, end] of [
+      ['SIGTERM to npm', ({ child }: Started) => child.kill('SIGTERM')],
+      [
+        'Ctrl-C, twice',
+        async ({ child, stderr }: Started) => {
+          const group = -(child.pid as number);
           process.kill(group, 'SIGINT');
-        } catch (error) {
-          // All of it may have ended meanwhile.
-          if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-        }
-      },
-    ],
-  ] as const)
-    await t.test(what, async t => {
-      const demo = started(t, START);
-      const folder = await showing(demo);
-      await end(demo);
-      await nothingLeft(t, demo.marked, folder);
-      await demo.exit; // The end of its processes is not the end of their output.
-      t.match(demo.stderr(), /said goodbye/);
-      t.notMatch(demo.stderr(), /the board stays/);
-    });
+          await until('it is ending', () => stderr().includes('clean shutdown') || child.exitCode !== null);
+          try {
+            process.kill(group, 'SIGINT');
+          } catch (error) {
+            // All of it may have ended meanwhile.
+            if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+          }
+        },
+      ],
+    ] as const)
+      await t.test(what, async t => {
+        const demo = started(t, START);
+        const folder = await showing(demo);
+        await end(demo);
+        await nothingLeft(t, demo.marked, folder);
+        await demo.exit; // The end of its processes is not the end of their output.
+        t.match(demo.stderr(), /said goodbye/);
+        t.notMatch(demo.stderr(), /the board stays/);
+      });
+  },
+);
+
+t.test(
+  'npm start on a terminal',
+  { skip: NO_TERMINAL ?? (NPM === undefined && 'npm is not installed'), buffered: true },
+  async t => {
+    for (const [what, end, leaves] of [
+      ['the terminal is closed', { hangup: true }, false],
+      ['kill -9 of npm', { signal: 9 }, true],
+    ] as const)
+      await t.test(what, async t => {
+        const marked = new Marked();
+        const terminal = await onTerminal(t, marked.command(START));
+        await terminal.shows(/^in a browser: .*\n1 node: 1 live/);
+        const { folder } = marked;
+        t.ok(existsSync(folder));
+        terminal.send(end);
+        await nothingLeft(t, marked, folder);
+        if (leaves) await until('the screen that was there before is back', () => !terminal.screen.alternate);
+      });
+  },
+);
+
+const ENTERED = '\x1b[?1049h';
+
+/** A demo's command line in a shell. */
+function typed(t: Test, argv: readonly string[]): { marked: Marked; line: string } {
+  const marked = new Marked();
+  t.teardown(() => {
+    for (const pid of marked.processes().keys()) process.kill(pid, 'SIGKILL');
+  });
+  return { marked, line: marked.command(argv).map(shellWord).join(' ') };
+}
+
+/** Whether a process is stopped. */
+const isStopped = (pid: number) => /^\d+ \(.*\) T /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
+
+t.test('as a job of a shell', { skip: NO_SHELL, buffered: true }, async t => {
+  const SEEN = /\x1b\[\?1049h[\s\S]*1 node: 1 live/;
+
+  await t.test('Ctrl-Z, fg, Ctrl-Z, bg, fg; Ctrl-Z, bg, kill', { skip: NPM === undefined && 'no npm' }, async t => {
+    const shell = await onShell(t);
+    const modes = await shell.run('stty -g');
+    const { marked, line } = typed(t, START);
+    const stop = async () => {
+      shell.type('\x1a');
+      await shell.shows(/\x1b\[\?1049l[\s\S]*Stopped[\s\S]*<ready>/);
+      t.equal(await shell.run('stty -g'), modes, 'the shell has its terminal');
+      t.ok(isStopped(marked.pid('\0status\0')));
+      t.notOk(isStopped(marked.pid('\0receive\0')), 'daemons go on');
+    };
+    const follows = async () => {
+      await shell.run('bg');
+      await until('it goes on', () => !isStopped(marked.pid('\0status\0')) && !isStopped(marked.pid('/start.mjs')));
+    };
+    shell.type(`${line}\r`);
+    await shell.shows(SEEN);
+    const { folder } = marked;
+    await stop();
+    shell.type('fg\r');
+    await shell.shows(SEEN);
+    await stop();
+    await follows();
+    // It neither takes the shell's keys nor draws.
+    for (const word of ['one', 'two']) t.equal(await shell.run(`echo ${word}`), `echo ${word}\r\n${word}\r\n<ready>`);
+    t.notOk(isStopped(marked.pid('\0status\0')));
+    shell.type('fg\r');
+    await shell.shows(SEEN);
+    await stop();
+    await follows();
+    await shell.run('kill %1');
+    await nothingLeft(t, marked, folder);
+    t.match(await shell.run('wait; jobs; echo done'), /^[\s\S]*done\r\n<ready>$/);
+  });
+
+  await t.test('&, and the shell ends', async t => {
+    const shell = await onShell(t);
+    const { marked, line } = typed(t, ALONE);
+    shell.type(`${line} &\r`);
+    await shell.shows(/watching 1 node: 1 live/);
+    t.notOk(shell.shown().includes(ENTERED));
+    const { folder } = marked;
+    t.match(await shell.run('jobs'), /Running/);
+    shell.type('exit\r');
+    await nothingLeft(t, marked, folder);
+  });
+
+  await t.test('timeout in a script', async t => {
+    const shell = await onShell(t);
+    const { marked, line } = typed(t, ['timeout', '3600', ...ALONE]);
+    shell.type(`sh -c ${shellWord(`${line}; true`)}\r`);
+    await shell.shows(/watching 1 node: 1 live/);
+    t.notOk(shell.shown().includes(ENTERED));
+    const { folder } = marked;
+    process.kill(marked.pid('timeout\0'), 'SIGTERM');
+    await shell.shows(/said goodbye[\s\S]*<ready>/);
+    await nothingLeft(t, marked, folder);
+  });
+
+  await t.test('the window is closed: it ends, and Node.js does not abort', async t => {
+    const shell = await onShell(t);
+    const { marked, line } = typed(t, ALONE);
+    const code = join(folder(t), 'code');
+    shell.type(`sh -c ${shellWord(`trap '' HUP; ${line}; echo $? >${shellWord(code)}`)}\r`);
+    await shell.shows(SEEN);
+    const { folder: left } = marked;
+    shell.close();
+    await nothingLeft(t, marked, left);
+    await until('its end is known', () => existsSync(code) && readFileSync(code, 'utf8') !== '');
+    t.equal(readFileSync(code, 'utf8'), '0\n');
+  });
 });
 
-t.test('npm start on a terminal', { skip: NO_TERMINAL ?? (NPM === undefined && 'npm is not installed') }, async t => {
-  for (const [what, end, leaves] of [
-    ['the terminal is closed', { hangup: true }, false],
-    ['kill -9 of npm', { signal: 9 }, true],
-  ] as const)
-    await t.test(what, async t => {
-      const marked = new Marked();
-      const terminal = await onTerminal(t, marked.command(START));
-      await terminal.shows(BESIDE);
-      const { folder } = marked;
-      t.ok(existsSync(folder));
-      terminal.send(end);
-      await nothingLeft(t, marked, folder);
-      if (leaves) await until('the screen that was there before is back', () => !terminal.screen.alternate);
-    });
+t.test('without stdin and stdout', { buffered: true }, async t => {
+  const marked = new Marked();
+  const child = spawn('sh', ['-c', 'exec "$@" <&- >&-', '-', ...marked.command(ALONE)], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const said = follow(child, t, ['stderr']);
+  await until('it is there', () => said.stderr.includes('send: ready'));
+  const { folder } = marked;
+  child.kill('SIGTERM');
+  await nothingLeft(t, marked, folder);
+  t.equal(await said.exit, 0);
 });

@@ -26,12 +26,14 @@ import { type Found, monotonicMs, stateText } from '../../src/schedulers/statefi
 import { replaceFile } from '../../src/service/replacefile.js';
 import type { Snapshot } from '../../src/shm/snapshot.js';
 import { expand } from '../../src/text/hostlists.js';
+import { shellWord } from '../../src/text/text.js';
 import { troubleOf } from '../../src/trouble/trouble.js';
 import { busy, EVERYTHING, type MadeBoard, type MadeNode, madeBoard, tenThousand } from '../kit/madeboard.js';
 import { madeJob, madeState } from '../kit/madejobs.js';
 import { boardPath, folder, ROOT } from '../kit/places.js';
 import { PROGRAM, startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
+import { NO_SHELL, onShell } from '../kit/shell.js';
 import { NO_TERMINAL, onTerminal, Shown } from '../kit/terminal.js';
 import { until } from '../kit/until.js';
 
@@ -584,6 +586,38 @@ async function reported(
   t.teardown(() => socket.close());
   return receiver;
 }
+
+t.test('as a job of a shell', { skip: NO_SHELL }, async t => {
+  const board = boardPath(t);
+  await reported(t, board);
+  const shell = await onShell(t);
+  const line = watching(board, '--long').map(shellWord).join(' ');
+  const DRAWN = /\x1b\[\?1049h[\s\S]*60 nodes: 60 live/;
+
+  shell.type(`${line} &\r`);
+  await shell.shows(/60 nodes: 60 live[\s\S]*60 nodes: 60 live/);
+  t.notOk(shell.shown().includes(ENTERED), 'in the background it prints as without a terminal');
+  const first = /\[1\] (\d+)/.exec(shell.shown())?.[1];
+  await shell.run('kill %1; wait');
+
+  // SIGSTOP leaves it no time to give the terminal back.
+  shell.type(`${line}\r`);
+  await shell.shows(DRAWN);
+  const pid = spawnSync('pgrep', ['-n', '-f', `status --watch --board ${board}`], { encoding: 'utf8' }).stdout.trim();
+  t.not(pid, first);
+  process.kill(Number(pid), 'SIGSTOP');
+  await shell.shows(/Stopped[\s\S]*<ready>/);
+  await shell.run('bg');
+  await shell.shows(/\x1b\[\?1049l/);
+  t.equal(await shell.run('echo typed'), 'echo typed\r\ntyped\r\n<ready>', 'neither takes keys nor draws');
+  shell.type('fg\r');
+  await shell.shows(DRAWN);
+  shell.type('\x1a');
+  await shell.shows(/\x1b\[\?1049l[\s\S]*Stopped[\s\S]*<ready>/);
+  await shell.run('bg');
+  t.match(await shell.run('kill %1; wait; echo $?'), /Terminated[\s\S]*<ready>$/, 'its end does not stop it');
+  t.equal(await shell.run('jobs'), 'jobs\r\n<ready>');
+});
 
 t.test('on a terminal', { skip: NO_TERMINAL ?? false }, async t => {
   // These tests mostly wait, so several run at the same time.

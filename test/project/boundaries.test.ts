@@ -149,7 +149,7 @@ const MAY: Record<string, string[]> = {
   supermon: ['text', 'options', 'net', 'shm/reader', 'readings', 'service', 'supermon/wire'],
   // Queries one node, and knows no board.
   zoom: ['text', 'options', 'net', 'service', 'readings', 'presentation', 'terminal', 'supermon/wire'],
-  terminal: [],
+  terminal: ['text', 'service'],
   'trouble/info': [],
   'trouble/acks': ['text', 'service'],
   trouble: [

@@ -4,7 +4,9 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import t from 'tap';
+import { shellWord } from '../../src/text/text.js';
 import { ROOT } from '../kit/places.js';
+import { NO_SHELL, onShell } from '../kit/shell.js';
 import { NO_TERMINAL, onTerminal } from '../kit/terminal.js';
 
 /** Two steps, each until it is told to go on, and a result. */
@@ -14,7 +16,7 @@ const STEPS = `const { begin, end } = await import(${JSON.stringify(join(ROOT, '
   begin('build', 'checking types'); await told();
   end(); console.log('the result');`;
 const USR2 = 12;
-const COMMAND = [process.execPath, '--input-type=module', '-e', STEPS];
+const COMMAND = [process.execPath, '--input-type=module', '-e', STEPS.replace(/\n\s*/g, ' ')];
 
 t.test('on a terminal', { skip: NO_TERMINAL ?? false }, async t => {
   const terminal = await onTerminal(t, COMMAND);
@@ -39,6 +41,13 @@ t.test('on a narrow terminal the line is cut, so that it can be replaced', { ski
     const terminal = await onTerminal(t, COMMAND, { columns });
     await terminal.shows(new RegExp(`^${shown}$`));
   }
+});
+
+t.test('in the background of a shell, as elsewhere', { skip: NO_SHELL }, async t => {
+  const shell = await onShell(t);
+  shell.type(`${COMMAND.map(shellWord).join(' ')} &\r`);
+  await shell.shows(/build: compiling the addon …\r\n/);
+  t.notMatch(shell.shown(), /\x1b\[K/);
 });
 
 t.test('elsewhere', async t => {

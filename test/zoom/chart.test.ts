@@ -4,11 +4,13 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { painter } from '../../src/presentation/style.js';
+import { shellWord } from '../../src/text/text.js';
 import { type ToldName, toldValues } from '../../src/zoom/samplevalues.js';
 import { chart, type Heading, History, plot } from '../../src/zoom/zoomchart.js';
 import { compileMon } from '../kit/compiling.js';
 import { folder } from '../kit/places.js';
 import { PROGRAM } from '../kit/program.js';
+import { NO_SHELL, onShell } from '../kit/shell.js';
 import { NO_TERMINAL, onTerminal } from '../kit/terminal.js';
 
 t.setTimeout(300_000);
@@ -113,15 +115,35 @@ t.test('as lines', async t => {
   );
 });
 
+/** A command like ssh that runs beoboard-mon here, and before it something else. */
+function via(t: Test, before = ''): string {
+  const script = join(folder(t), 'ssh');
+  writeFileSync(script, `#!/bin/sh\n${before}\nnode="$1"; shift 4\nexec ${compileMon(t)} --name "$node" "$@"\n`);
+  chmodSync(script, 0o755);
+  return script;
+}
+
+const zoom = (...argv: string[]) => [process.execPath, PROGRAM, 'zoom', ...argv];
+
+t.test('as a job of a shell', { skip: NO_SHELL }, async t => {
+  const shell = await onShell(t);
+  const line = zoom('n9', '--via', via(t)).map(shellWord).join(' ');
+  shell.type(`${line} &\r`);
+  await shell.shows(/stdout is not in the foreground of a terminal that can be drawn on; write --csv or --json/);
+  const drawn = /\x1b\[\?1049h[\s\S]*n9: \d+ samples? in /;
+  shell.type(`${line}\r`);
+  await shell.shows(drawn);
+  shell.type('\x1a');
+  await shell.shows(/\x1b\[\?1049l[\s\S]*Stopped[\s\S]*<ready>/);
+  await shell.run('bg');
+  t.equal(await shell.run('echo typed'), 'echo typed\r\ntyped\r\n<ready>', 'neither takes keys nor draws');
+  shell.type('fg\r');
+  await shell.shows(drawn);
+  shell.type('q');
+  await shell.shows(/\x1b\[\?1049l[\s\S]*n9: \d+ samples? in [\s\S]*<ready>/);
+});
+
 t.test('on a terminal', { skip: NO_TERMINAL ?? false }, async t => {
-  const mon = compileMon(t);
-  const via = (t: Test, before = '') => {
-    const script = join(folder(t), 'ssh');
-    writeFileSync(script, `#!/bin/sh\n${before}\nnode="$1"; shift 4\nexec ${mon} --name "$node" "$@"\n`);
-    chmodSync(script, 0o755);
-    return script;
-  };
-  const zoom = (...argv: string[]) => [process.execPath, PROGRAM, 'zoom', ...argv];
   const ENTERED = '\x1b[?1049h';
   const LEFT = /\x1b\[\?25h\x1b\[\?1049l/;
 
