@@ -11,6 +11,7 @@ import t, { type Test } from 'tap';
 import { clock } from '../../src/ganglia-xml/main.js';
 import { GangliaServer, lineOf, type Serve } from '../../src/ganglia-xml/server.js';
 import { beating, clustersOf, node, type TestBoard, writeBoard } from '../kit/ganglia.js';
+import { lacks } from '../kit/lacking.js';
 import { boardPath } from '../kit/places.js';
 import { type Running, run, start } from '../kit/program.js';
 import { until } from '../kit/until.js';
@@ -41,6 +42,8 @@ async function talk(port: number, say = '', localAddress = '127.0.0.1'): Promise
 async function textFrom(port: number, say = ''): Promise<string> {
   return (await talk(port, say)).bytes.toString('latin1');
 }
+
+const NO_PYTHON = lacks('python3', 'python3');
 
 /**
  * A client that starts to read only when it is told to; returns how its connection ends: FIN, or the error. In Python,
@@ -274,7 +277,7 @@ t.test('a name that Ganglia has for a cluster', async t => {
     await refused(['--board', `${a}`, '--cluster-name', name], '--cluster-name: ');
 });
 
-t.test('a client that stops reading delays nobody, and is disconnected', async t => {
+t.test('a client that stops reading delays nobody, and is disconnected', { skip: NO_PYTHON }, async t => {
   let made = 0;
   const { ports, port } = await serving(
     t,
@@ -340,7 +343,7 @@ t.test('a client that is cut off between two pages gets no more of them', async 
   t.match(ports.counts, { served: 0 });
 });
 
-t.test('a client whose whole answer was sent gets all of it', async t => {
+t.test('a client whose whole answer was sent gets all of it', { skip: NO_PYTHON }, async t => {
   // So much fits into the kernel's buffers for a client that does not read yet.
   const whole = Buffer.alloc(MIB, 'x');
   for (const end of ['crowd', 'close'] as const) {
@@ -357,27 +360,31 @@ t.test('a client whose whole answer was sent gets all of it', async t => {
   }
 });
 
-t.test('whatever signal ends the server, who reads gets the whole document, and nobody a half', async t => {
-  const path = boardPath(t);
-  writeBoard(
-    path,
-    Array.from({ length: 30 }, (_, i) => node(`n${i}`)),
-    beating(),
-  );
-  // More than fits into the kernel's buffers for a client that does not read: some 20 MB.
-  const clusters = Array.from({ length: 40 }, (_, i) => ['--board', `c${i}=${path}`]).flat();
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
-    const { ports, child, exit, output } = await startGanglia(t, `first=${path}`, clusters);
-    const [read, late] = [patient(t, ports[0] ?? 0), patient(t, ports[0] ?? 0)];
-    const clients = async () => JSON.parse(await textFrom(ports[3] ?? 0, '/status\n')).clients;
-    while ((await clients()) < 3);
-    child.kill(signal);
-    t.equal(await late(), 'FIN', `${signal}: who reads gets all of it`);
-    t.equal(await exit, 0, signal);
-    t.match(output().stderr, /clean shutdown/);
-    t.equal(await read(), 'ConnectionResetError', `${signal}: a reset, not an end`);
-  }
-});
+t.test(
+  'whatever signal ends the server, who reads gets the whole document, and nobody a half',
+  { skip: NO_PYTHON },
+  async t => {
+    const path = boardPath(t);
+    writeBoard(
+      path,
+      Array.from({ length: 30 }, (_, i) => node(`n${i}`)),
+      beating(),
+    );
+    // More than fits into the kernel's buffers for a client that does not read: some 20 MB.
+    const clusters = Array.from({ length: 40 }, (_, i) => ['--board', `c${i}=${path}`]).flat();
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+      const { ports, child, exit, output } = await startGanglia(t, `first=${path}`, clusters);
+      const [read, late] = [patient(t, ports[0] ?? 0), patient(t, ports[0] ?? 0)];
+      const clients = async () => JSON.parse(await textFrom(ports[3] ?? 0, '/status\n')).clients;
+      while ((await clients()) < 3);
+      child.kill(signal);
+      t.equal(await late(), 'FIN', `${signal}: who reads gets all of it`);
+      t.equal(await exit, 0, signal);
+      t.match(output().stderr, /clean shutdown/);
+      t.equal(await read(), 'ConnectionResetError', `${signal}: a reset, not an end`);
+    }
+  },
+);
 
 t.test('a client that asks nothing is cut off', async t => {
   const ports = new GangliaServer([], 300);
@@ -405,7 +412,7 @@ t.test('a query that comes byte by byte', async t => {
   t.equal(await line, '/test/n1/load_one');
 });
 
-t.test('a client that leaves, and one whose document fails half-way', async t => {
+t.test('a client that leaves, and one whose document fails half-way', { skip: NO_PYTHON }, async t => {
   let broken = false;
   const { ports, port } = await serving(t, async () =>
     broken
