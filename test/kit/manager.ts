@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { endWith } from './children.js';
-import { folder } from './places.js';
+import { memoryFolder } from './places.js';
 import { until } from './until.js';
 
 interface Teardown {
@@ -41,7 +41,7 @@ export class Manager {
   private constructor(readonly path: string) {}
 
   /** Listens in a folder, or at an abstract name. */
-  static async start(t: Teardown, path = join(folder(t), 'notify')): Promise<Manager> {
+  static async start(t: Teardown, path = join(memoryFolder(t), 'notify')): Promise<Manager> {
     const child = spawn('python3', ['-c', LISTEN, path], { stdio: ['ignore', 'pipe', 'inherit'] });
     endWith(t, child);
     const manager = new Manager(path);

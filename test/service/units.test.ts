@@ -29,7 +29,7 @@ import { lacks } from '../kit/lacking.js';
 import { Manager } from '../kit/manager.js';
 import { isServing, noServers, serve } from '../kit/natsservers.js';
 import { freePorts } from '../kit/network.js';
-import { folder, ROOT } from '../kit/places.js';
+import { folder, memoryFolder, ROOT } from '../kit/places.js';
 import { PROGRAM, run, start } from '../kit/program.js';
 import { startIn } from '../kit/sampler.js';
 import { standIn } from '../kit/slurmstandin.js';
@@ -246,14 +246,13 @@ const noConfinement = needsRoot || obstacle();
 
 /** A folder such as /dev/shm, in which every user can make files. */
 function shared(t: Test): string {
-  const path = folder(t);
+  const path = memoryFolder(t);
   chmodSync(path, 0o1777);
   return path;
 }
 
 /** A folder that belongs to a user, for sockets and files. */
-function folderOf(t: Test, uid: number, within?: string): string {
-  const path = folder(t, within);
+function folderOf(t: Test, uid: number, path = memoryFolder(t)): string {
   spawnSync('chown', [`${uid}:${uid}`, path]);
   return path;
 }
@@ -274,7 +273,7 @@ t.test('relay and mirror do their work within their units', { skip: noConfinemen
     ...['receive', '--board', source, '--listen', '127.0.0.1:0', '--cluster', 'alpha'],
   ]);
   const to = (await receiver.ready).listening?.[0] as string;
-  const keys = folderOf(t, OTHER_READER, tmpdir());
+  const keys = folderOf(t, OTHER_READER, folder(t));
   chmodSync(keys, 0o755);
   const key = join(keys, 'relay.key');
   t.match(await run(['keygen', '--relay', '--owner', String(OTHER_READER), key]), { code: 0 });
@@ -352,11 +351,11 @@ t.test('all daemons do their work within their units', { skip: noConfinement }, 
   ]);
   const commands = standIn(t);
   chmodSync(commands, 0o755);
-  const left = folderOf(t, SLURMS_READER, tmpdir());
+  const left = folderOf(t, SLURMS_READER, folder(t));
   const slurm = startIn(t, confined('beoboard-slurm.service', SLURMS_READER, left), [
     ...['slurm', '--board', board, '--owner', String(NOBODY), '--slurm-dir', left, '--slurm-bin', commands],
   ]);
-  const journal = folderOf(t, NOBODY, tmpdir());
+  const journal = folderOf(t, NOBODY, folder(t));
   const bridge = startIn(t, confined('beoboard-bridge.service', NOBODY, journal), [
     ...[
       'bridge',
@@ -371,7 +370,7 @@ t.test('all daemons do their work within their units', { skip: noConfinement }, 
       journal,
     ],
   ]);
-  const written = folderOf(t, JOURNAL, tmpdir());
+  const written = folderOf(t, JOURNAL, folder(t));
   chmodSync(written, 0o755);
   const recorder = startIn(t, confined('beoboard-journal@.service', JOURNAL, written), [
     ...['journal', '--board', board, '--owner', String(NOBODY), '--journal-dir', join(written, 'default')],
