@@ -21,7 +21,7 @@ const MANY = 2000;
 /** A board with so many nodes, whose receiver still runs. */
 async function boardOf(nodes: number): Promise<string> {
   const board = boardPath(t);
-  const { port } = await startReceiver(t, board);
+  const { port } = await startReceiver(t, board, ['--capacity', `${MANY}`]);
   const load = ['--to', `127.0.0.1:${port}`, '--size', String(nodes), '--for', '3s'];
   await run(['load', ...load]);
   return board;
@@ -29,7 +29,10 @@ async function boardOf(nodes: number): Promise<string> {
 
 /** Starts a verb whose output is only read when it is asked for. */
 function begin(...argv: string[]) {
-  const child = spawn(process.execPath, [PROGRAM, ...argv], { stdio: ['ignore', 'pipe', 'inherit'] });
+  // With little room for what is young: how much of it there is at once depends on how busy the machine is.
+  const child = spawn(process.execPath, ['--max-semi-space-size=1', PROGRAM, ...argv], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const { stdout } = child;
   const exit = once(child, 'close').then(([code, signal]) => code ?? signal);
   const first = async () => {
