@@ -3,11 +3,12 @@
 //
 // @rest
 
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { bits } from '../../src/layout/layout.gen.js';
+import { follow } from '../kit/children.js';
 import { monotonicNs } from '../kit/clocks.js';
 import { makeIn } from '../kit/compiling.js';
 import { folder, ROOT } from '../kit/places.js';
@@ -55,8 +56,14 @@ t.test('the reader of `readers` does all its commands', async t => {
   // Compiled before anything is on the board: a board that nobody writes is stalled after some seconds.
   const env = { ...process.env, BEOBOARD_LIBRARY: join(makeIn('', {}, 'lib'), 'libbeoboard.so.1') };
   const { writer, path } = makeBoard(t, {});
-  for (const name of ['n1', 'n2']) writer.deliver(makeReport({ ...LOAD, hostname: name }), monotonicNs(), 0n, 'eth0');
-  writer.heartbeat(monotonicNs());
+  let seq = 0;
+  const report = () => {
+    seq++;
+    for (const hostname of ['n1', 'n2'])
+      writer.deliver(makeReport({ ...LOAD, hostname, seq }), monotonicNs(), 0n, 'eth0');
+    writer.heartbeat(monotonicNs());
+  };
+  report();
   const commands = ['scan', 'memory', 'one', 'object', 'copy', 'whole'];
   const told = spawnSync(process.execPath, [join(BENCH, 'reader.mjs'), path], {
     input: `${commands.join('\n')}\n`,
@@ -69,12 +76,16 @@ t.test('the reader of `readers` does all its commands', async t => {
     .map(line => JSON.parse(line));
   t.equal(first.nodes, 2);
   t.equal(answers.filter(({ ns }) => ns > 0).length, commands.length);
-  writer.heartbeat(monotonicNs());
-  const python = spawnSync('python3', [join(BENCH, 'reader.py'), 'module', path], {
-    input: 'scan\none\nwhole\n',
-    encoding: 'utf8',
+  // While Python starts, which may take its time, both nodes go on to report.
+  report();
+  const reporting = setInterval(report, 200);
+  const child = spawn('python3', [join(BENCH, 'reader.py'), 'module', path], {
     env: { ...env, PYTHONDONTWRITEBYTECODE: '1' },
   });
+  const python = follow(child, t);
+  child.stdin.end('scan\none\nwhole\n');
+  await python.exit;
+  clearInterval(reporting);
   t.match([python.stderr, python.stdout], ['', /^\{"nodes": 2\}\n(\{"ns": .*, "least": .*\}\n){3}$/]);
 });
 
