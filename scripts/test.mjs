@@ -83,6 +83,9 @@ for (const [free, needed, what] of lacking)
 const built = spawn(process.execPath, [join(root, 'scripts', 'build.mjs'), '--modules'], { stdio: 'inherit' });
 if ((await once(built, 'close'))[0] !== 0) process.exit(1);
 
+// Modes of files are what some tests are about.
+process.umask(0o022);
+
 /** No test of ours takes so long; one that hangs is ended. A test can set a shorter limit (t.setTimeout). */
 const TIMEOUT_S = long ? 100_000 : 1800;
 

@@ -6,7 +6,7 @@
 // @seconds 21
 // @whole
 
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
@@ -45,8 +45,6 @@ import {
   lockUp,
   make,
   NEWEST,
-  NOBODY,
-  ROOT_USER,
   random,
   reportOf,
   Sheet,
@@ -54,6 +52,7 @@ import {
 } from '../kit/brokenboards.js';
 import { ended } from '../kit/children.js';
 import { copyOf, makeIn, SANITIZED } from '../kit/compiling.js';
+import { AS_NOBODY, NOBODY, noOrdinaryUser, ROOT_USER } from '../kit/ordinary.js';
 import { folder, ROOT } from '../kit/places.js';
 import { PROGRAM } from '../kit/program.js';
 import { awaited, until } from '../kit/until.js';
@@ -74,15 +73,10 @@ const LOOK = copyOf(t, join(makeIn('', SANITIZED, 'look'), 'look'));
 // No leak check: the reader allocates nothing, and the check takes longer than a look.
 process.env.ASAN_OPTIONS = 'detect_leaks=0';
 
-/** Goes before a command, to run it as an ordinary user. Without root, we are one already. */
-const AS_NOBODY = ROOT_USER ? ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'] : [];
-const nobodyCan =
-  spawnSync(AS_NOBODY[0] ?? 'true', [...AS_NOBODY.slice(1), process.execPath, PROGRAM, '-V']).status === 0;
-
 /** Why a board cannot be made or read here. */
 function obstacle(board: BrokenBoard): string | undefined {
   if (board.root && !ROOT_USER) return 'only root can make it';
-  if (board.ordinary && !nobodyCan) return 'no ordinary user can run the program here';
+  if (board.ordinary) return noOrdinaryUser() || undefined;
   return undefined;
 }
 

@@ -12,6 +12,7 @@ import t from 'tap';
 import { VERBS } from '../../src/options/verbs.js';
 import { oneLine, UNSEEN } from '../../src/text/text.js';
 import { ended } from '../kit/children.js';
+import { AS_NOBODY, NOBODY, noOrdinaryUser, ROOT_USER } from '../kit/ordinary.js';
 import { folder, ROOT } from '../kit/places.js';
 import { PROGRAM, startReceiver } from '../kit/program.js';
 import { awaited } from '../kit/until.js';
@@ -20,8 +21,6 @@ import { type Answer, verbChild } from '../kit/verbchild.js';
 const GOLDEN = join(ROOT, 'test', 'golden', 'wrong-uses.txt');
 /** Lines at a time. */
 const AT_ONCE = 4;
-const NOBODY = 65_534;
-const ROOT_USER = process.getuid?.() === 0;
 t.setTimeout(500_000);
 
 /** Options of a row. */
@@ -920,9 +919,6 @@ const STARTED: ReadonlySet<Use> = new Set([
   ...USES.filter(({ more }) => more.ordinary),
 ]);
 
-/** Put in front of a command to run it as an ordinary user. Without root we are one already. */
-const AS_NOBODY = ROOT_USER ? ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'] : [];
-
 function environment(more: Record<string, string> = {}): Record<string, string> {
   const { PATH = '' } = process.env;
   return { PATH, TZ: 'UTC', ...more };
@@ -946,9 +942,6 @@ function readGolden(): Map<string, string> {
 t.test('every wrong use gets one line that says what to do', async t => {
   const dir = makeFolder();
   const { port } = await startReceiver(t, join(dir, 'board'), ['--nodes', 'node[1-3]']);
-  const ordinary = spawnSync(AS_NOBODY[0] ?? 'true', [...AS_NOBODY.slice(1), process.execPath, PROGRAM, '-V'], {
-    env: environment(),
-  });
   writeFileSync(join(dir, 'other'), readFileSync(join(dir, 'board')));
   if (ROOT_USER) chownSync(join(dir, 'other'), NOBODY, NOBODY);
 
@@ -966,9 +959,7 @@ t.test('every wrong use gets one line that says what to do', async t => {
 
   const look = async (use: Use) => {
     const { shown, words, more } = use;
-    const skipped =
-      (more.root && !ROOT_USER && 'only root can make it') ||
-      (more.ordinary && ordinary.status !== 0 && 'no ordinary user can run the program here');
+    const skipped = (more.root && !ROOT_USER && 'only root can make it') || (more.ordinary && noOrdinaryUser());
     if (skipped) {
       answers.set(use, before.get(shown) ?? '');
       t.pass(shown, { skip: skipped });

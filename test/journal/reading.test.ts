@@ -15,6 +15,7 @@ import { believedUsers, JournalFolder } from '../../src/journal/segments.js';
 import { dayLater, parseMoment } from '../../src/text/moments.js';
 import { ended } from '../kit/children.js';
 import { DAY, isoOf, MadeJournal } from '../kit/journals.js';
+import { NOBODY, noOrdinaryUser, ROOT_USER } from '../kit/ordinary.js';
 import { folder } from '../kit/places.js';
 import { commandOf, start } from '../kit/program.js';
 import { unlike } from '../kit/schemacheck.js';
@@ -22,8 +23,6 @@ import { until } from '../kit/until.js';
 import { verbChild } from '../kit/verbchild.js';
 
 const ENV = { ...process.env, TZ: 'UTC' };
-const ROOT_USER = process.getuid?.() === 0;
-const NOBODY = 65_534;
 const verb = verbChild(t);
 
 const journalIn = (t: Test, board?: string) => new MadeJournal(join(folder(t), 'journal'), board);
@@ -478,7 +477,7 @@ t.test('links, FIFOs and files of other users are left out', async t => {
   t.same((await asked([journal], '--since', DAY, '--owner', 'nobody')).lines, whole);
 });
 
-t.test('without a right: what that is, and what to do', async t => {
+t.test('without a right: what that is, and what to do', { skip: noOrdinaryUser() }, async t => {
   const journal = rack(t);
   chmodSync(folder(t), 0o755);
   chmodSync(join(journal.folder, '..'), 0o755);

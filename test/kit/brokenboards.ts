@@ -35,15 +35,14 @@ import { deliver, editBoard, openWriter } from '../../src/shm/writer.js';
 import { Failure } from '../../src/text/failure.js';
 import { oneLine } from '../../src/text/text.js';
 import { now } from './clocks.js';
+import { NOBODY, ROOT_USER } from './ordinary.js';
 import { makeReport } from './reports.js';
 
 const S = 1_000_000_000n;
 const MOST = 2n ** 64n - 1n;
 const MOST_U32 = 0xffffffff;
-export const ROOT_USER = process.getuid?.() === 0;
 /** The user that owns the boards of others. */
 const STRANGER = 1234;
-export const NOBODY = 65534;
 
 /** This machine's boot id, in the form of the board. */
 export const BOOT_ID = BigInt(

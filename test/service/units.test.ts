@@ -220,7 +220,6 @@ t.test('senders read the pace file, in a folder that only root can write', async
 
 // ---- who runs in them ----
 
-const NOBODY = 65_534;
 const STRANGER = 1234;
 const OTHER_READER = 1235;
 /** Who sends from a master. */
@@ -238,10 +237,7 @@ const ask = (uid: number, ...argv: string[]) => {
   });
   return { status, stdout, stderr };
 };
-const root = process.getuid?.() === 0;
-const needsRoot = root
-  ? ask(NOBODY, '-V').status !== 0 && 'no ordinary user can run the program here'
-  : 'needs root, to become others';
+const needsRoot = ROOT_USER ? noOrdinaryUser() : 'needs root, to become others';
 const noConfinement = needsRoot || obstacle();
 
 /** A folder such as /dev/shm, in which every user can make files. */
@@ -468,6 +464,8 @@ def can(act):
   return True
 print(json.dumps([what for what in tries if can(tries[what])]))
 `;
+
+import { NOBODY, noOrdinaryUser, ROOT_USER } from '../kit/ordinary.js';
 
 t.test(
   'who breaks into the relay, the sender, the journal or the reader of Slurm has neither board nor key',
