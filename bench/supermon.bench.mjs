@@ -3,7 +3,7 @@
 
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { Scanner } from '../dist/src/supermon/expressions.js';
+import { Scanner } from '../dist/src/net/expressions.js';
 import { monRows } from './monrows.mjs';
 import { cpuOf, end, notes, serve, sleep } from './processes.mjs';
 import { fill, openReceiver } from './receiving.mjs';

@@ -1,4 +1,4 @@
-/* Warns of the journals of a board that do not write, exactly as src/journal/state.ts does. */
+/* Warns of the journals of a board that do not write, exactly as src/journalfile/state.ts does. */
 #ifndef BB_JOURNALS_H
 #define BB_JOURNALS_H
 #include "census.h"

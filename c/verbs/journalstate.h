@@ -1,4 +1,4 @@
-/* What a running journal says of itself: the text of its file, as src/journal/state.ts takes it. Pure. */
+/* What a running journal says of itself: the text of its file, as src/journalfile/state.ts takes it. Pure. */
 #ifndef BB_JOURNALSTATE_H
 #define BB_JOURNALSTATE_H
 #include "../base/text.h"

@@ -1,5 +1,5 @@
 /* Causes that are more likely than the nodes: links that are down or dark, and why reports of unheard nodes are
- * rejected. The sentences are exactly those of src/presentation/sentences.ts and rejections.ts. */
+ * rejected. The sentences are exactly those of src/shm/sentences.ts and src/trouble/rejections.ts. */
 #ifndef BB_REMARKS_H
 #define BB_REMARKS_H
 #include "census.h"
@@ -15,7 +15,7 @@ struct remarks {
 struct remarks remarks_of(const struct census *census, const struct some *kept);
 
 /* Adds what is warned of whatever the states of the nodes are, each behind a semicolon: asked nodes as which two
- * machines report, as src/presentation/clones.ts says it, that the receiver could not read its options again, that the
+ * machines report, as src/trouble/clones.ts says it, that the receiver could not read its options again, that the
  * board is full, that IP fragments are not joined. False: there is nothing. */
 bool add_warnings(struct words *words, const struct census *census);
 

@@ -2,20 +2,20 @@
 // nodes that they have now. Changes no verdict.
 
 import { userInfo } from 'node:os';
+import { changeAcks, readAcks } from '../acks/ackfile.js';
+import type { Ack } from '../acks/acks.js';
+import type { TroubleInfo } from '../acks/info.js';
 import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
 import { forms } from '../options/table.js';
 import { VERBS } from '../options/verbs.js';
-import { wallTime } from '../presentation/sentences.js';
 import { survey } from '../query/survey.js';
-import { schedulerViewOf } from '../schedulers/schedulerview.js';
+import { schedulerViewOf } from '../schedulerfile/schedulerview.js';
 import { BoardReader } from '../shm/reader.js';
+import { wallTime } from '../shm/sentences.js';
 import { dayLater } from '../text/moments.js';
 import { json, print } from '../text/output.js';
 import { own } from '../text/tables.js';
 import { didYouMean, nearest, oneLine, quote, shortened } from '../text/text.js';
-import { changeAcks, readAcks } from '../trouble/ackfile.js';
-import type { Ack } from '../trouble/acks.js';
-import type { TroubleInfo } from '../trouble/info.js';
 import { troubleOf } from '../trouble/trouble.js';
 
 export const verb = defineVerb({

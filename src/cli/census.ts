@@ -1,13 +1,13 @@
 // Counts the nodes of a board by state, and names those that are asked for. Reads liveness and nothing else.
 
-import { journalTroubles } from '../journal/state.js';
-import { type Cloned, cloneTexts } from '../presentation/clones.js';
-import { monitorWarnings, type RefusedNode, unheardTexts } from '../presentation/rejections.js';
-import { linkNews } from '../presentation/sentences.js';
+import { journalTroubles } from '../journalfile/state.js';
 import { countStates, mayBeRefused, NUMBERED, type State } from '../shm/liveness.js';
 import type { NodeStates } from '../shm/nodestates.js';
 import type { BoardReader } from '../shm/reader.js';
+import { linkNews } from '../shm/sentences.js';
 import type { Snapshot } from '../shm/snapshot.js';
+import { type Cloned, cloneTexts } from '../trouble/clones.js';
+import { monitorWarnings, type RefusedNode, unheardTexts } from '../trouble/rejections.js';
 
 /** A node of the census. */
 export interface Counted {

@@ -12,12 +12,12 @@ import {
   type ValuesOf,
 } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
-import { plural } from '../presentation/sentences.js';
 import type { State } from '../shm/liveness.js';
 import type { Episode } from '../shm/memory.js';
 import { unknownText } from '../shm/noboard.js';
 import { byProblem, type Problem, problemBit, problemsOf } from '../shm/problems.js';
 import { BoardReader } from '../shm/reader.js';
+import { plural } from '../shm/sentences.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { formatDuration } from '../text/durations.js';
 import { Failure } from '../text/failure.js';

@@ -1,13 +1,13 @@
 // The events of the board, one line or object each, as they happen. Looks a few times a second.
 
 import { once } from 'node:events';
+import { Follower } from '../changes/changes.js';
 import { defineVerb, forms, parseVerb } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
-import { Follower } from '../presentation/changes.js';
 import { objectLines, textLines } from '../presentation/eventlines.js';
-import { painter } from '../presentation/style.js';
 import { pause } from '../service/pause.js';
 import { BoardReader } from '../shm/reader.js';
+import { painter } from '../terminal/style.js';
 import { fold } from '../text/hostlists.js';
 
 export const verb = defineVerb({

@@ -1,14 +1,14 @@
 // One job on a page: what it is, the trouble of its nodes, and a row for each of them, who differs most from the others
 // first.
 
-import type { Painter } from '../presentation/style.js';
+import { readAcks } from '../acks/ackfile.js';
+import type { TroubleInfo } from '../acks/info.js';
+import { jobLines, jobNotes, jobPageJson, MEMBER_COLUMNS, noJobText } from '../jobs/jobfacts.js';
+import { jobsNumbered, type ListedJob } from '../jobs/joblist.js';
+import { membersOf } from '../jobs/jobmembers.js';
 import { survey } from '../query/survey.js';
-import { jobLines, jobNotes, jobPageJson, MEMBER_COLUMNS, noJobText } from '../schedulers/jobfacts.js';
-import { jobsNumbered, type ListedJob } from '../schedulers/joblist.js';
-import { membersOf } from '../schedulers/jobmembers.js';
+import type { Painter } from '../terminal/style.js';
 import { oneLine } from '../text/text.js';
-import { readAcks } from '../trouble/ackfile.js';
-import type { TroubleInfo } from '../trouble/info.js';
 import { troubleOf, withoutJob } from '../trouble/trouble.js';
 import { showJobs } from './jobtable.js';
 import { ROWS, type SchedulerLook, type Shown } from './schedulerlook.js';

@@ -2,10 +2,10 @@
 // node. Reads the board and the files of the Slurm reader, once; never asks Slurm. Only what no other job shares counts
 // as a job's own.
 
+import { listJobs } from '../jobs/joblist.js';
 import { defineVerb, parseVerb, UsageError } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
 import { namesOf } from '../query/survey.js';
-import { listJobs } from '../schedulers/joblist.js';
 import { isJobNumber } from '../text/jobnumbers.js';
 import { terminalWidth } from '../text/output.js';
 import { showJob } from './jobpage.js';

@@ -1,8 +1,8 @@
 // A line for each job, for terminals.
 
+import { elapsedText, memoryText, percent, statesText } from '../jobs/jobfacts.js';
+import { jobJson, type ListedJob } from '../jobs/joblist.js';
 import { NOTHING } from '../query/columns.js';
-import { elapsedText, memoryText, percent, statesText } from '../schedulers/jobfacts.js';
-import { jobJson, type ListedJob } from '../schedulers/joblist.js';
 import { cut, oneLine } from '../text/text.js';
 import { rowsText, type SchedulerLook, type Shown } from './schedulerlook.js';
 import type { TableColumn } from './table.js';

@@ -1,17 +1,17 @@
 // The events of journals, for `beoboard events`: those of a span, what is written next, and how nodes ended.
 
 import { once } from 'node:events';
-import { news } from '../journal/following.js';
-import { JOBS_GROUP } from '../journal/format.js';
-import { Journal } from '../journal/journal.js';
-import { lastEnds } from '../journal/lastends.js';
-import { type Asked, Listing, merged } from '../journal/listing.js';
-import { believedUsers, JournalFolder, NoJournal } from '../journal/segments.js';
+import { news } from '../journalfile/following.js';
+import { JOBS_GROUP } from '../journalfile/format.js';
+import { Journal } from '../journalfile/journal.js';
+import { lastEnds } from '../journalfile/lastends.js';
+import { type Asked, Listing, merged } from '../journalfile/listing.js';
+import { believedUsers, JournalFolder, NoJournal } from '../journalfile/segments.js';
 import { UsageError, type ValuesOf } from '../options/options.js';
 import { journalLine, journalObject, lastEndLine, lastEndObject } from '../presentation/journallines.js';
-import { wallTime } from '../presentation/sentences.js';
-import { painter } from '../presentation/style.js';
 import { pause } from '../service/pause.js';
+import { wallTime } from '../shm/sentences.js';
+import { painter } from '../terminal/style.js';
 import { dayLater } from '../text/moments.js';
 import { print } from '../text/output.js';
 import { oneLine } from '../text/text.js';

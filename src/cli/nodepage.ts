@@ -1,11 +1,11 @@
 // All that is known about one node, one line per field: name, value, unit, and the rate of counters. Judges nothing.
 
 import { enums, structs } from '../layout/layout.gen.js';
-import { reasonText } from '../presentation/sentences.js';
-import type { Painter } from '../presentation/style.js';
 import { NOTHING } from '../query/columns.js';
 import { COUNTERS } from '../readings/readings.js';
 import type { Node } from '../shm/node.js';
+import { reasonText } from '../shm/sentences.js';
+import type { Painter } from '../terminal/style.js';
 import { formatDuration } from '../text/durations.js';
 import { oneLine } from '../text/text.js';
 

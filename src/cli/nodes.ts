@@ -66,7 +66,7 @@ function stalledLine({ closed }: Pick<Census, 'closed'>): string {
 }
 
 async function schedulerView(dir: string, reader: BoardReader) {
-  const { schedulerViewOf } = await import('../schedulers/schedulerview.js');
+  const { schedulerViewOf } = await import('../schedulerfile/schedulerview.js');
   return schedulerViewOf(dir, reader.snapshot());
 }
 
@@ -84,7 +84,7 @@ async function namesAsked(
   const slurm = await schedulerView(slurmDir, reader);
   // An old answer names nodes that the job may no longer have.
   if (slurm.trouble !== undefined) throw new Failure(slurm.trouble, 1);
-  const { nodesOfJobs } = await import('../schedulers/joblist.js');
+  const { nodesOfJobs } = await import('../jobs/joblist.js');
   const members = nodesOfJobs(slurm, { job, user });
   const whose = [...(job === undefined ? [] : [`job ${job}`]), ...(user === undefined ? [] : [`user ${user}`])];
   // What is missing may be just the job that is asked for.

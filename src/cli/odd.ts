@@ -2,18 +2,18 @@
 
 import { defineVerb, parseVerb, UsageError } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
-import { oddJson, oddText } from '../presentation/oddlines.js';
-import { type Painter, painter } from '../presentation/style.js';
 import type { FamilyOf, Odd } from '../query/odd.js';
 import { oddOnesOf } from '../query/oddheat.js';
 import { namesOf, type Survey, survey } from '../query/survey.js';
 import { NO_BOARD, unknownText } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
 import type { Snapshot } from '../shm/snapshot.js';
+import { type Painter, painter } from '../terminal/style.js';
 import { usable } from '../text/failure.js';
 import { fold } from '../text/hostlists.js';
 import { json, print, terminalWidth } from '../text/output.js';
 import { InputError } from '../text/text.js';
+import { oddJson, oddText } from '../trouble/oddlines.js';
 import { wrapped } from './troublelist.js';
 
 export const verb = defineVerb({

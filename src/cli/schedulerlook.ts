@@ -1,14 +1,14 @@
 // What verbs do alike that show jobs beside the board: one look at the board and at the file of the scheduler's reader,
 // sentences where the two disagree, what is wrong with either, and the exit code.
 
-import { shownNames } from '../presentation/rejections.js';
-import { type Painter, painter } from '../presentation/style.js';
+import { type JobNode, nodesOf } from '../jobs/joblist.js';
 import { type Survey, survey } from '../query/survey.js';
-import { type JobNode, nodesOf } from '../schedulers/joblist.js';
-import { type SchedulerView, schedulerViewOf } from '../schedulers/schedulerview.js';
+import { type SchedulerView, schedulerViewOf } from '../schedulerfile/schedulerview.js';
 import { NO_BOARD, unknownText } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
+import { type Painter, painter } from '../terminal/style.js';
 import { json, print } from '../text/output.js';
+import { shownNames } from '../trouble/rejections.js';
 import { type TableColumn, tableLines } from './table.js';
 
 /** What such a verb is asked for. */

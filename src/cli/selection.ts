@@ -2,12 +2,12 @@
 // there is one.
 
 import { UsageError } from '../options/options.js';
-import { type Cloned, cloneTexts } from '../presentation/clones.js';
-import { type RefusedNode, unheardTexts } from '../presentation/rejections.js';
-import { linkNews } from '../presentation/sentences.js';
 import { mayBeRefused } from '../shm/liveness.js';
 import type { Node } from '../shm/node.js';
 import type { BoardReader } from '../shm/reader.js';
+import { linkNews } from '../shm/sentences.js';
+import { type Cloned, cloneTexts } from '../trouble/clones.js';
+import { type RefusedNode, unheardTexts } from '../trouble/rejections.js';
 import { type Census, monitorTroubles, type NodeFilter } from './census.js';
 
 export interface Selection

@@ -1,17 +1,17 @@
 // All that is known about a node on one page: for people, field by field, or as JSON. Reads the board once.
 
+import { readAcks } from '../acks/ackfile.js';
 import { defineVerb, parseVerb, UsageError } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
 import { nodeHead, nodeSheet } from '../presentation/nodesheet.js';
 import { jsonPieces } from '../presentation/statusjson.js';
-import { painter } from '../presentation/style.js';
 import { namesOf, type Surveyed, survey } from '../query/survey.js';
-import { schedulerViewOf } from '../schedulers/schedulerview.js';
+import { schedulerViewOf } from '../schedulerfile/schedulerview.js';
 import { NO_BOARD, unknownText } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
+import { painter } from '../terminal/style.js';
 import { fold } from '../text/hostlists.js';
 import { print } from '../text/output.js';
-import { readAcks } from '../trouble/ackfile.js';
 import { troubleAndSentences } from '../trouble/trouble.js';
 import { nodePage } from './nodepage.js';
 

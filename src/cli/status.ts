@@ -1,10 +1,10 @@
 // The status of the nodes: a line that sums up, the list of trouble, and the nodes worst first. Reads the board
 // once (or every second).
 
+import { readAcks } from '../acks/ackfile.js';
 import { meanings } from '../layout/terms.gen.js';
 import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
-import { painter } from '../presentation/style.js';
 import { chosenColumns, sortField } from '../query/columns.js';
 import { ordered } from '../query/sorting.js';
 import { type Choice, isException, namesOf, type Survey, survey, totalsOf } from '../query/survey.js';
@@ -12,11 +12,11 @@ import { pause } from '../service/pause.js';
 import { NO_BOARD, NoBoard } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
 import type { Snapshot } from '../shm/snapshot.js';
+import { painter } from '../terminal/style.js';
 import { usable } from '../text/failure.js';
 import { fold } from '../text/hostlists.js';
 import { hasScreen, json, print, terminalWidth } from '../text/output.js';
 import { InputError } from '../text/text.js';
-import { readAcks } from '../trouble/ackfile.js';
 import { troubleAndSentences } from '../trouble/trouble.js';
 import { type CommandOptions, commandOptions } from './commandline.js';
 import { plainText, type StatusLayout, statusText } from './statustext.js';
@@ -135,7 +135,7 @@ async function answer(found: Survey, options: Options, asked: CommandOptions): P
     const { csvPieces } = await import('./csv.js');
     return csvPieces(found, () => ordered(exceptions(found, options.exceptions), options.sort), options.columns);
   }
-  const { schedulerViewOf } = await import('../schedulers/schedulerview.js');
+  const { schedulerViewOf } = await import('../schedulerfile/schedulerview.js');
   const scheduler = schedulerViewOf(options.slurmDir, snapshot);
   const slurm = options.jobs ? scheduler : undefined;
   // Whoever can read its file is told whose jobs are in trouble; that there is none is said if it was asked for.

@@ -1,19 +1,19 @@
 // The text of status: a line that sums up, rows or folded host lists, sentences. Knows no terminal and no command line.
 
 import type { Grouping } from '../options/options.js';
-import { plural, shortTimeOf } from '../presentation/sentences.js';
-import type { Painter } from '../presentation/style.js';
 import { headline } from '../presentation/summary.js';
 import { troubleText } from '../presentation/troublelines.js';
 import type { Group } from '../query/groups.js';
 import { ordered } from '../query/sorting.js';
 import { isException, type Survey, type Surveyed } from '../query/survey.js';
-import type { SchedulerView } from '../schedulers/schedulerview.js';
+import type { SchedulerView } from '../schedulerfile/schedulerview.js';
 import { mirrorOf } from '../shm/header.js';
 import { isHeard, linkName } from '../shm/links.js';
 import { STATES, type State } from '../shm/liveness.js';
 import { PROBLEM_TEXT, problemsOf } from '../shm/problems.js';
+import { plural, shortTimeOf } from '../shm/sentences.js';
 import type { Snapshot } from '../shm/snapshot.js';
+import type { Painter } from '../terminal/style.js';
 import { foldParts } from '../text/hostlists.js';
 import { oneLine } from '../text/text.js';
 import type { Anomaly } from '../trouble/findings.js';

@@ -1,8 +1,8 @@
 // The cluster in one line: what its live nodes have, use and move together.
 
-import { plural } from '../presentation/sentences.js';
 import { type Survey, totalsOf } from '../query/survey.js';
 import { BYTES_PER_SECOND, contractUnit, NUMBER, type Unit, writeValue } from '../readings/units.js';
+import { plural } from '../shm/sentences.js';
 import type { Part } from '../shm/snapshot.js';
 
 const BYTES = contractUnit('bytes');

@@ -1,8 +1,8 @@
 // The list of trouble as a table for terminals: how severe, since when, and the rest with its own indent.
 
-import type { Painter } from '../presentation/style.js';
+import type { TroubleInfo } from '../acks/info.js';
 import { troubleText } from '../presentation/troublelines.js';
-import type { TroubleInfo } from '../trouble/info.js';
+import type { Painter } from '../terminal/style.js';
 
 /** Words in lines of this width, at least one word in each; a host list is broken at its commas if it is longer. */
 export function wrapped(text: string, width: number): string[] {

@@ -1,13 +1,13 @@
 // Users and the nodes that their jobs hold. Reads the board and the files of the scheduler's reader, once; never asks
 // the scheduler.
 
+import { listJobs } from '../jobs/joblist.js';
+import { type ListedUser, listUsers, userJson } from '../jobs/userlist.js';
 import { defineVerb, parseVerb } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
-import { shownNames } from '../presentation/rejections.js';
 import { namesOf } from '../query/survey.js';
-import { listJobs } from '../schedulers/joblist.js';
-import { type ListedUser, listUsers, userJson } from '../schedulers/userlist.js';
 import { cut, oneLine } from '../text/text.js';
+import { shownNames } from '../trouble/rejections.js';
 import { lookBesideScheduler, rowsText, type SchedulerLook, type Shown } from './schedulerlook.js';
 import type { TableColumn } from './table.js';
 

@@ -1,25 +1,25 @@
 // `status --watch` on a terminal: looks at the board once a second, takes keys, and draws. watchframe.ts makes the
 // screens, and watchstate.ts says what keys do.
 
+import { AckFollower } from '../acks/ackfile.js';
+import type { TroubleInfo } from '../acks/info.js';
 import { EventFeed } from '../events/eventfeed.js';
 import type { Grouping } from '../options/options.js';
-import type { Painter } from '../presentation/style.js';
 import { chosenColumns, sortField } from '../query/columns.js';
 import { Roster } from '../query/sorting.js';
 import { survey } from '../query/survey.js';
-import { SchedulerViewFollower } from '../schedulers/schedulerview.js';
+import { SchedulerViewFollower } from '../schedulerfile/schedulerview.js';
 import { endBySignal } from '../service/process.js';
 import { NoBoard } from '../shm/noboard.js';
 import type { BoardReader } from '../shm/reader.js';
 import type { Snapshot } from '../shm/snapshot.js';
+import { ESCAPE_MS, flushed, type Key, readKeys } from '../terminal/keystrokes.js';
+import { followStops, Screen } from '../terminal/screen.js';
+import type { Painter } from '../terminal/style.js';
 import { fold } from '../text/hostlists.js';
 import { oneLine } from '../text/text.js';
-import { AckFollower } from '../trouble/ackfile.js';
-import type { TroubleInfo } from '../trouble/info.js';
 import { troubleOf } from '../trouble/trouble.js';
 import type { CommandOptions } from './commandline.js';
-import { ESCAPE_MS, flushed, type Key, readKeys } from './keystrokes.js';
-import { followStops, Screen } from './screen.js';
 import { totalsTexts } from './totalstext.js';
 import { type Appearance, bodyOf, frame, type Seen } from './watchframe.js';
 import { jobsSeen } from './watchjobs.js';

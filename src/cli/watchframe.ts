@@ -1,23 +1,23 @@
 // The screen of `status --watch` as lines, made from what was seen and what is asked for. Pure.
 
+import type { TroubleInfo } from '../acks/info.js';
 import type { EventFeed } from '../events/eventfeed.js';
 import type { KeptEvent } from '../events/eventlog.js';
 import type { Grouping } from '../options/options.js';
 import { nodeSheet } from '../presentation/nodesheet.js';
-import type { Painter } from '../presentation/style.js';
 import { headline } from '../presentation/summary.js';
 import { timeText } from '../presentation/troublelines.js';
 import { COLUMNS, type Column, type ExtraColumn, layOut, sortField } from '../query/columns.js';
 import { type Group, groupLines, groups, labelOf, meansShown } from '../query/groups.js';
 import { type Comparison, inOrder, worstFirst } from '../query/sorting.js';
 import { isException, type Survey, type Surveyed } from '../query/survey.js';
-import type { SchedulerView } from '../schedulers/schedulerview.js';
+import type { SchedulerView } from '../schedulerfile/schedulerview.js';
+import { clip, type Size, widthOf } from '../terminal/screen.js';
+import type { Painter } from '../terminal/style.js';
 import { tryExpand } from '../text/hostlists.js';
 import { repeatsOf, repeatsText } from '../text/repeats.js';
 import { oneLine } from '../text/text.js';
-import type { TroubleInfo } from '../trouble/info.js';
 import type { CommandOptions } from './commandline.js';
-import { clip, type Size, widthOf } from './screen.js';
 import {
   areFolded,
   type FoldedState,

@@ -1,9 +1,9 @@
 // The jobs that `status --watch` can open: which are on a node, and the page of one, as `beoboard jobs 4711` shows it.
 
-import type { Painter } from '../presentation/style.js';
+import { nodesOf } from '../jobs/joblist.js';
 import type { Survey } from '../query/survey.js';
-import { nodesOf } from '../schedulers/joblist.js';
-import type { SchedulerView } from '../schedulers/schedulerview.js';
+import type { SchedulerView } from '../schedulerfile/schedulerview.js';
+import type { Painter } from '../terminal/style.js';
 import { showJob } from './jobpage.js';
 import { wrapped } from './troublelist.js';
 

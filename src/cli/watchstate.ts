@@ -3,10 +3,10 @@
 import { type Condition, parseCondition } from '../query/conditions.js';
 import type { Choice } from '../query/survey.js';
 import { readingOf } from '../readings/readings.js';
+import type { Key } from '../terminal/keystrokes.js';
 import { fold } from '../text/hostlists.js';
 import { readNodes } from '../text/nodefiles.js';
 import { InputError, UNSEEN } from '../text/text.js';
-import type { Key } from './keystrokes.js';
 
 /** Which nodes are chosen: both conditions have to hold. */
 export interface Filter {

@@ -1,13 +1,13 @@
 // What happens to a board, look by look, for programs that go on: the lines of its journal if one can be read, else what
 // they have seen themselves. Nodes with the same event are together.
 
-import { Follower } from '../presentation/changes.js';
+import { Follower } from '../changes/changes.js';
 import { foldedEvents } from '../presentation/eventlines.js';
-import { painter } from '../presentation/style.js';
 import { SlicedLook } from '../service/slices.js';
 import { NoBoard } from '../shm/noboard.js';
 import type { BoardReader } from '../shm/reader.js';
 import type { Snapshot } from '../shm/snapshot.js';
+import { painter } from '../terminal/style.js';
 import { expand } from '../text/hostlists.js';
 import { EventLog, type KeptEvent } from './eventlog.js';
 import { JournalFeed } from './journalfeed.js';

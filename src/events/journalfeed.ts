@@ -1,16 +1,16 @@
 // The journal of a board while its daemon runs: the lines of the last hour, then what it writes, look by look. Read in
 // slices; its folder may be gone, unreadable or half written at any time, and is tried again.
 
-import type { Line } from '../journal/format.js';
-import { Journal, namesOf, type Place } from '../journal/journal.js';
-import { toldOf } from '../journal/listing.js';
-import { believedUsers, JournalFolder } from '../journal/segments.js';
-import { runningJournal } from '../journal/state.js';
+import type { Line } from '../journalfile/format.js';
+import { Journal, namesOf, type Place } from '../journalfile/journal.js';
+import { toldOf } from '../journalfile/listing.js';
+import { believedUsers, JournalFolder } from '../journalfile/segments.js';
+import { runningJournal } from '../journalfile/state.js';
 import type { FoldedEvent } from '../presentation/eventlines.js';
 import { journalEvent } from '../presentation/journallines.js';
-import { painter } from '../presentation/style.js';
 import { SlicedLook } from '../service/slices.js';
 import type { BoardReader } from '../shm/reader.js';
+import { painter } from '../terminal/style.js';
 import { Failure } from '../text/failure.js';
 import { EventLog } from './eventlog.js';
 

@@ -2,10 +2,10 @@
 // from the boards. Pure except for reading the boards; uses no clock.
 
 import { hostname } from 'node:os';
-import { lastingText, linkNews, refusalText } from '../presentation/sentences.js';
 import { mayBeRefused } from '../shm/liveness.js';
 import { NoBoard } from '../shm/noboard.js';
 import type { Node } from '../shm/node.js';
+import { lastingText, linkNews, refusalText } from '../shm/sentences.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { Page } from '../text/buffer.js';
 import { formatDuration } from '../text/durations.js';

@@ -2,8 +2,8 @@
 // ended.
 // For the writer, who repeats them at the head of each segment, and who must not tell anything twice after a restart.
 
+import { BEGINS, ENDS, LATER_MS, type Line, monotonicOf, whichOf } from '../journalfile/format.js';
 import { expand, fold } from '../text/hostlists.js';
-import { BEGINS, ENDS, LATER_MS, type Line, monotonicOf, whichOf } from './format.js';
 
 /** Something that lasts, and what it happens to. */
 const keyOf = (event: string, which: string | undefined, subject: string) => [event, which ?? '', subject].join('\0');

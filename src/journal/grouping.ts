@@ -1,8 +1,8 @@
 // What happened, made fewer: after the first of a kind, nodes to which it happens again within a minute are only
 // counted; and nodes to which the same happens within two seconds share a line. Pure: the clock is given.
 
+import { BEGINS, ENDS, type Happening, type Job, TOGETHER_MS, whichOf } from '../journalfile/format.js';
 import { fold } from '../text/hostlists.js';
-import { BEGINS, ENDS, type Happening, type Job, TOGETHER_MS, whichOf } from './format.js';
 
 /** Something that happened to a node, a link or the board. Times are of CLOCK_MONOTONIC, ms. */
 export interface Occurrence {

@@ -1,8 +1,8 @@
 // How often troubles began within the last hour, by the lines of a journal.
 
+import type { Line } from '../journalfile/format.js';
 import { expand } from '../text/hostlists.js';
 import { oneLine } from '../text/text.js';
-import type { Line } from './format.js';
 
 const HOUR_MS = 3_600_000;
 /** So many lines are counted; of more within an hour, the last ones. */

@@ -1,9 +1,9 @@
 // The jobs on nodes that fall silent, and the odd nodes of jobs, by the file that the reader of a scheduler leaves.
 
-import { Pairing } from '../schedulers/schedulerview.js';
-import { type State, StateFollower, stateTrouble } from '../schedulers/statefile.js';
+import type { Job } from '../journalfile/format.js';
+import { Pairing } from '../schedulerfile/schedulerview.js';
+import { type State, StateFollower, stateTrouble } from '../schedulerfile/statefile.js';
 import { fold } from '../text/hostlists.js';
-import type { Job } from './format.js';
 
 /** The jobs of nodes: each once, with its nodes. */
 export function byJob(each: Iterable<readonly [job: Job, node: string]>): Job[] {

@@ -1,9 +1,12 @@
 // The verb `journal`: a daemon that writes what a board goes through into files. Only reads the board.
 
+import { AckFollower } from '../acks/ackfile.js';
+import type { Line } from '../journalfile/format.js';
+import { removeState, writeState } from '../journalfile/state.js';
 import { defineVerb, forms, parseVerb, type ValuesOf } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
 import { VERSION } from '../options/version.js';
-import { OrdersFollower, type OrdersTaken } from '../schedulers/orderfile.js';
+import { OrdersFollower, type OrdersTaken } from '../schedulerfile/orderfile.js';
 import { onHangup, tellLasting } from '../service/hangup.js';
 import { createLog, type Log } from '../service/log.js';
 import { pause } from '../service/pause.js';
@@ -13,12 +16,9 @@ import { NoBoard } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
 import { formatDuration } from '../text/durations.js';
 import { oneLine } from '../text/text.js';
-import { AckFollower } from '../trouble/ackfile.js';
-import type { Line } from './format.js';
 import { HourCounts } from './hourcounts.js';
 import { Jobs } from './jobs.js';
 import { type Clocks, type Entry, Recorder } from './recorder.js';
-import { removeState, writeState } from './state.js';
 import { Store, type Written } from './store.js';
 
 export const verb = defineVerb({

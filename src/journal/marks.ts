@@ -1,9 +1,9 @@
 // The odd nodes of jobs, from look to look at what the reader of a scheduler says of them: which marks have begun, and
 // which are over. While nobody knows, they stand as they did.
 
-import type { OddMark, State } from '../schedulers/statefile.js';
+import { LATER_MS, monotonicOf } from '../journalfile/format.js';
+import type { OddMark, State } from '../schedulerfile/statefile.js';
 import { expand } from '../text/hostlists.js';
-import { LATER_MS, monotonicOf } from './format.js';
 import type { Going } from './going.js';
 import type { Occurrence } from './grouping.js';
 

@@ -1,16 +1,16 @@
 // What a board goes through, as lines of a journal: the events of its ring and what its memories of trouble say. Both
 // outlive the journal's daemon, so that what happened while it did not run is found afterwards. Writes nothing itself.
 
-import { type Change, Follower, type Standing } from '../presentation/changes.js';
-import type { PublishedOrder } from '../schedulers/orderfile.js';
-import type { State } from '../schedulers/statefile.js';
+import type { Ack } from '../acks/acks.js';
+import { type Change, Follower, type Standing } from '../changes/changes.js';
+import { type Happening, type Job, type Line, lineId } from '../journalfile/format.js';
+import type { PublishedOrder } from '../schedulerfile/orderfile.js';
+import type { State } from '../schedulerfile/statefile.js';
 import type { Memory } from '../shm/memory.js';
 import { MemoryWatch } from '../shm/memorywatch.js';
 import { PROBLEMS, type Problem } from '../shm/problems.js';
 import type { BoardReader } from '../shm/reader.js';
 import { expand } from '../text/hostlists.js';
-import type { Ack } from '../trouble/acks.js';
-import { type Happening, type Job, type Line, lineId } from './format.js';
 import { Going } from './going.js';
 import { Grouping, happeningOf, Limiter, type Occurrence } from './grouping.js';
 import { byJob } from './jobs.js';

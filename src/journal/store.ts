@@ -4,9 +4,6 @@
 import { closeSync, fsyncSync, lstatSync, openSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { codeOf, type FolderKind, isStillAt, lockAlone, openOwnFolder } from '../service/ownfolder.js';
-import { tryExpand } from '../text/hostlists.js';
-import { oneLine } from '../text/text.js';
 import {
   type JobsLine,
   LINE_BYTES,
@@ -18,7 +15,10 @@ import {
   segmentName,
   segmentsOf,
   writeLine,
-} from './format.js';
+} from '../journalfile/format.js';
+import { codeOf, type FolderKind, isStillAt, lockAlone, openOwnFolder } from '../service/ownfolder.js';
+import { tryExpand } from '../text/hostlists.js';
+import { oneLine } from '../text/text.js';
 
 /** So many bytes of lines wait for a disk. */
 const WAITING_MOST = 8 << 20;

@@ -1,15 +1,15 @@
 // What has happened, as lines for people and objects for programs. Pure.
 
+import type { Change, Standing } from '../changes/changes.js';
+import { afterwards, type Said } from '../changes/lastwords.js';
 import { unknownText } from '../shm/noboard.js';
 import { PROBLEM_TEXT } from '../shm/problems.js';
+import { CLOCK_UNMEASURED, countTexts, plural, reasonText, wallTime } from '../shm/sentences.js';
+import type { Painter } from '../terminal/style.js';
 import { formatDuration } from '../text/durations.js';
 import { fold } from '../text/hostlists.js';
 import { json } from '../text/output.js';
 import { oneLine } from '../text/text.js';
-import type { Change, Standing } from './changes.js';
-import { afterwards, type Said } from './lastwords.js';
-import { CLOCK_UNMEASURED, countTexts, plural, reasonText, wallTime } from './sentences.js';
-import type { Painter } from './style.js';
 
 /** One object per line: see jsonschema.ts. */
 export function* objectLines(happenings: readonly Change[]): Generator<string> {

@@ -1,21 +1,21 @@
 // What journals tell, as lines for people and objects for programs. Pure. The words are those of `eventlines.ts`.
 
-import { BEGINS, EVENTS, type Line, lastWordsOf, TOGETHER_MS } from '../journal/format.js';
-import type { LastEnd } from '../journal/lastends.js';
-import type { Ending, Told } from '../journal/listing.js';
-import { readingText, valuesText } from '../schedulers/marks.js';
+import type { Change } from '../changes/changes.js';
+import { afterwards } from '../changes/lastwords.js';
+import { BEGINS, EVENTS, type Line, lastWordsOf, TOGETHER_MS } from '../journalfile/format.js';
+import type { LastEnd } from '../journalfile/lastends.js';
+import type { Ending, Told } from '../journalfile/listing.js';
 import { stalledText } from '../shm/noboard.js';
 import { PROBLEMS } from '../shm/problems.js';
+import { ahead, plural, wallTime } from '../shm/sentences.js';
+import type { Painter } from '../terminal/style.js';
 import { formatDuration } from '../text/durations.js';
 import { fold } from '../text/hostlists.js';
 import { json } from '../text/output.js';
 import { own } from '../text/tables.js';
 import { oneLine } from '../text/text.js';
-import type { Change } from './changes.js';
+import { readingText, valuesText } from '../trouble/marks.js';
 import { boardText, type FoldedEvent, nodeText } from './eventlines.js';
-import { afterwards } from './lastwords.js';
-import { ahead, plural, wallTime } from './sentences.js';
-import type { Painter } from './style.js';
 
 const isProblem = (word: string) => (PROBLEMS as readonly string[]).includes(word);
 

@@ -1,7 +1,7 @@
 // docs/json.schema.json: what verbs print with --json. A test checks their output against it. Pure.
 
+import type { Change } from '../changes/changes.js';
 import { terms } from '../layout/terms.gen.js';
-import type { Change } from './changes.js';
 import { array, flag, integer, list, map, number, object, opened, type Schema, text, word } from './schema.js';
 import {
   BOARD,

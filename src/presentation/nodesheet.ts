@@ -1,6 +1,7 @@
 // A node on one page, for people: its identity, how well it is heard, its problems, and its readings, each number with
 // its unit and its share. What was not measured is left out. Judges nothing.
 
+import { LastReports, type Saying, saidFacts } from '../changes/lastwords.js';
 import { bitNames } from '../layout/codec.js';
 import { cursorOf } from '../readings/cursor.js';
 import { type EntryReading, entriesOf, entryReadings, entryValue, type List } from '../readings/entries.js';
@@ -9,12 +10,11 @@ import { joined, SECONDS, writeId, writeValue, writeVersion } from '../readings/
 import { mayBeRefused } from '../shm/liveness.js';
 import type { Node } from '../shm/node.js';
 import { PROBLEM_TEXT, type Problem } from '../shm/problems.js';
+import { lastingText, moment, reasonText, refusalText } from '../shm/sentences.js';
 import type { Snapshot } from '../shm/snapshot.js';
+import type { Painter } from '../terminal/style.js';
 import { formatDuration } from '../text/durations.js';
 import { oneLine } from '../text/text.js';
-import { LastReports, type Saying, saidFacts } from './lastwords.js';
-import { lastingText, moment, reasonText, refusalText } from './sentences.js';
-import type { Painter } from './style.js';
 
 /** A known fact in a few words; undefined: unknown. */
 type Fact = string | undefined;

@@ -1,22 +1,22 @@
 // The JSON of status: shapes.ts says what every key means, docs/json.md what may change.
 
+import type { TroubleInfo } from '../acks/info.js';
+import { LastReports, type Saying, saidJson } from '../changes/lastwords.js';
 import { bitNames, decodeReport, getter, type Report } from '../layout/codec.js';
 import { enums, structs } from '../layout/layout.gen.js';
 import { type Column, chosenColumns } from '../query/columns.js';
 import type { Surveyed } from '../query/survey.js';
-import type { SchedulerView } from '../schedulers/schedulerview.js';
+import type { SchedulerView } from '../schedulerfile/schedulerview.js';
 import { keysOf, mirrorOf, reloadFailed, sinceMs } from '../shm/header.js';
 import { isInPieces, type LinkEntry, linkName, linkState, listenedMs } from '../shm/links.js';
 import { mayBeRefused } from '../shm/liveness.js';
 import type { Memory } from '../shm/memory.js';
 import type { Node } from '../shm/node.js';
+import { refusalText } from '../shm/sentences.js';
 import type { SenderEntry, Snapshot, Totals } from '../shm/snapshot.js';
 import { Page, type Prepared } from '../text/buffer.js';
 import { fold } from '../text/hostlists.js';
 import { json } from '../text/output.js';
-import type { TroubleInfo } from '../trouble/info.js';
-import { LastReports, type Saying, saidJson } from './lastwords.js';
-import { refusalText } from './sentences.js';
 import { closeObject, keyPart, membersPut, putBootId, putNumber, putRates, putReport, putText } from './structjson.js';
 
 /** The buffer size from which a write is worthwhile. */

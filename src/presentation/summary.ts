@@ -5,10 +5,10 @@ import type { Survey } from '../query/survey.js';
 import { earlyDrops } from '../shm/header.js';
 import { linkState } from '../shm/links.js';
 import { unknownText } from '../shm/noboard.js';
+import { countTexts, mirrorText, plural } from '../shm/sentences.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { formatDuration } from '../text/durations.js';
 import { oneLine } from '../text/text.js';
-import { countTexts, mirrorText, plural } from './sentences.js';
 
 /** What was dropped, and where; empty if nothing was. */
 function droppedText(snapshot: Snapshot): string[] {

@@ -1,8 +1,8 @@
 // The list of trouble in lines for terminals, and aloud.
 
+import type { TroubleInfo } from '../acks/info.js';
+import { plural, shortTimeOf } from '../shm/sentences.js';
 import { oneLine, shortened } from '../text/text.js';
-import type { TroubleInfo } from '../trouble/info.js';
-import { plural, shortTimeOf } from './sentences.js';
 
 /** A time as people of this time zone read it, in at most twelve characters. */
 export function timeText(iso: string, nowMs: number): string {

@@ -2,7 +2,7 @@
 // answers are, and how much of them was left out. Only where the exporter may read its file; no job and no user.
 
 import { readingOf } from '../readings/readings.js';
-import { type Answer, ageOf, type Odd, readState, type State, stateTrouble } from '../schedulers/statefile.js';
+import { type Answer, ageOf, type Odd, readState, type State, stateTrouble } from '../schedulerfile/statefile.js';
 import { NoBoard } from '../shm/noboard.js';
 import type { BoardScrape } from './boards.js';
 import type { Small } from './exposition.js';

@@ -1,9 +1,9 @@
 // The columns of the table: their titles, how a value is shown, and which columns fit into a terminal.
 
-import { shortTimeOf } from '../presentation/sentences.js';
 import { entryReadings } from '../readings/entries.js';
 import { meantReading, pressures, type Reading, readingOf } from '../readings/readings.js';
 import type { Node } from '../shm/node.js';
+import { shortTimeOf } from '../shm/sentences.js';
 import { formatDuration } from '../text/durations.js';
 import { cut, didYouMean, InputError, oneLine, quote } from '../text/text.js';
 

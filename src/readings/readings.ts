@@ -5,13 +5,13 @@
 import { getter } from '../layout/codec.js';
 import { bits, enums, structs } from '../layout/layout.gen.js';
 import { meanings } from '../layout/terms.gen.js';
-import { reasonText } from '../presentation/sentences.js';
 import { mayBeRefused, NUMBERED, type State } from '../shm/liveness.js';
 import type { Memory } from '../shm/memory.js';
 import type { Node } from '../shm/node.js';
 import { LATELY_MS } from '../shm/node.js';
 import { PROBLEMS, problemBit } from '../shm/problems.js';
 import { type CounterName, CPU_TIMES, isMeasured, setBit } from '../shm/rates.js';
+import { reasonText } from '../shm/sentences.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { formatDuration } from '../text/durations.js';
 import { nearest } from '../text/text.js';

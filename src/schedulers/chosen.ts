@@ -1,10 +1,10 @@
 // Which scheduler is behind the door, by the option --scheduler. Only this file knows them all.
 
+import type { Controller, Scheduler } from '../schedulerfile/scheduler.js';
 import { UsageError } from '../text/failure.js';
 import type { CallOptions } from './command.js';
 import { fileScheduler } from './file.js';
 import { gridEngine } from './gridengine/gridengine.js';
-import type { Controller, Scheduler } from './scheduler.js';
 import { slurmCalls } from './slurm/calls.js';
 import { slurmOrders } from './slurm/orders.js';
 import { slurm } from './slurm/slurm.js';

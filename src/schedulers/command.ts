@@ -4,9 +4,9 @@
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
+import { NoAnswer } from '../schedulerfile/scheduler.js';
 import { formatDuration } from '../text/durations.js';
 import { brief, ending } from '../text/text.js';
-import { NoAnswer } from './scheduler.js';
 
 /** Slurm's own timeout for a controller that hangs is 10 s, and a minute if there is no configuration. */
 const LIMIT_MS = 5000;

@@ -5,9 +5,6 @@
 import { type BigIntStats, constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
-import { formatDuration } from '../text/durations.js';
-import { expand } from '../text/hostlists.js';
-import { oneLine, whyUnreadable } from '../text/text.js';
 import {
   type About,
   cut,
@@ -19,7 +16,10 @@ import {
   type SchedulerNode,
   SECONDS_MOST,
   type Told,
-} from './scheduler.js';
+} from '../schedulerfile/scheduler.js';
+import { formatDuration } from '../text/durations.js';
+import { expand } from '../text/hostlists.js';
+import { oneLine, whyUnreadable } from '../text/text.js';
 
 /** Its words for the state of a node. Any other is shown, and nothing is concluded from it. */
 const MEANINGS: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([

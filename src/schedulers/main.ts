@@ -5,6 +5,9 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { defineVerb, forms, parseVerb, type ValuesOf } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
+import { readExceptions } from '../schedulerfile/matching.js';
+import { nextMs, type Scheduler } from '../schedulerfile/scheduler.js';
+import { partialText, sightBefore, stateText } from '../schedulerfile/statefile.js';
 import { onHangup, tellLasting } from '../service/hangup.js';
 import { createLog, type Log } from '../service/log.js';
 import { pause } from '../service/pause.js';
@@ -17,11 +20,8 @@ import { Failure, usable } from '../text/failure.js';
 import { oneLine, readText } from '../text/text.js';
 import { schedulerOf } from './chosen.js';
 import { makeFolder } from './folder.js';
-import { readExceptions } from './matching.js';
 import { LOOK_MS, OddNodes } from './oddnodes.js';
 import { Poll, type Round } from './poll.js';
-import { nextMs, type Scheduler } from './scheduler.js';
-import { partialText, sightBefore, stateText } from './statefile.js';
 
 export const verb = defineVerb({
   name: 'slurm',

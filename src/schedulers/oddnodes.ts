@@ -8,14 +8,14 @@ import { Cursor } from '../readings/cursor.js';
 import { MeasureReader } from '../readings/measurereader.js';
 import type { Measure } from '../readings/measures.js';
 import { readingOf } from '../readings/readings.js';
+import type { Job } from '../schedulerfile/scheduler.js';
+import { monotonicMs, type Odd } from '../schedulerfile/statefile.js';
 import { NUMBERED } from '../shm/liveness.js';
 import { NoBoard } from '../shm/noboard.js';
 import type { BoardReader } from '../shm/reader.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { expandNodeNames } from '../text/hostlists.js';
 import type { Round } from './poll.js';
-import type { Job } from './scheduler.js';
-import { monotonicMs, type Odd } from './statefile.js';
 
 /** The time between looks, ms. */
 export const LOOK_MS = 5_000;

@@ -2,12 +2,8 @@
 // written. If there is no new answer it keeps the old one with its age. Writes nothing.
 
 import { readingOf } from '../readings/readings.js';
-import { NoBoard } from '../shm/noboard.js';
-import type { BoardReader } from '../shm/reader.js';
-import { InputError } from '../text/text.js';
-import { Differences, type Seen } from './differences.js';
-import { type Matched, match, namesText, parseExceptions } from './matching.js';
-import { PowerSaving } from './powersaving.js';
+import { Differences, type Seen } from '../schedulerfile/differences.js';
+import { type Matched, match, namesText, parseExceptions } from '../schedulerfile/matching.js';
 import {
   type About,
   type Job,
@@ -16,8 +12,12 @@ import {
   type SchedulerNode,
   type Sight,
   type Told,
-} from './scheduler.js';
-import { type Answer, monotonicMs, SCHEMA, type State } from './statefile.js';
+} from '../schedulerfile/scheduler.js';
+import { type Answer, monotonicMs, SCHEMA, type State } from '../schedulerfile/statefile.js';
+import { NoBoard } from '../shm/noboard.js';
+import type { BoardReader } from '../shm/reader.js';
+import { InputError } from '../text/text.js';
+import { PowerSaving } from './powersaving.js';
 
 /** What a scheduler says of itself is asked rarely: it changes with a restart. */
 const ABOUT_MS = 300_000;

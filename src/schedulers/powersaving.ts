@@ -1,8 +1,8 @@
 // Which nodes the scheduler may have powered down, so that their silence means nothing: those that it calls so, those
 // that it does not show, and for a while those that it has just powered up. For the gate's --skip: c/gate/skip.h has the format.
 
+import type { SchedulerNode } from '../schedulerfile/scheduler.js';
 import { expandNodeNames, foldParts, isNodeName } from '../text/hostlists.js';
-import type { SchedulerNode } from './scheduler.js';
 
 /** One look at the scheduler. */
 export interface PowerLook {

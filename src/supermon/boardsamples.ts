@@ -1,5 +1,6 @@
 // A board as elements of an answer: the state of each node, and the requested values of the nodes that are heard.
 
+import { atom } from '../net/expressions.js';
 import { Cursor } from '../readings/cursor.js';
 import { map, ofRecord } from '../readings/measures.js';
 import { NUMBERED } from '../shm/liveness.js';
@@ -8,7 +9,6 @@ import { BoardReader } from '../shm/reader.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { Page } from '../text/buffer.js';
 import { CATEGORIES, type Category, type Instances, MOST_VARIABLES, STATE, safe, takeOne } from './categories.js';
-import { atom } from './expressions.js';
 
 /** How many nodes are copied at a time: as many as stay in the CPU's cache. */
 const PIECE_NODES = 256;

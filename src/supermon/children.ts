@@ -3,9 +3,9 @@
 
 import { connect, type Socket } from 'node:net';
 import { whyNotReached } from '../net/connecting.js';
+import { atom, atomsOf, BadExpression, type Expression, Scanner } from '../net/expressions.js';
 import { type Address, formatAddress } from '../text/addresses.js';
 import { SERVER, STATE } from './categories.js';
-import { atom, atomsOf, BadExpression, type Expression, Scanner } from './expressions.js';
 
 /**
  * For how long a server without children may send nothing while it answers, ms; each level below it may take as long

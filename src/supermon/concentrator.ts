@@ -1,10 +1,10 @@
 // The answers: boards of this machine and the answers of other servers, joined without loss.
 
+import { atom, type Expression } from '../net/expressions.js';
 import { NoBoard } from '../shm/noboard.js';
 import type { BoardSamples } from './boardsamples.js';
 import { CATEGORIES, SERVER, STATE } from './categories.js';
 import type { Child } from './children.js';
-import { atom, type Expression } from './expressions.js';
 import type { Command, Reply } from './server.js';
 
 const PIECE_BYTES = 1 << 16;

@@ -1,9 +1,9 @@
 // What is found wrong on a board: what it is, on which nodes, and in sentences. The list of trouble and the anomalies of
 // `status --json` are both made from these.
 
-import { shownNames } from '../presentation/rejections.js';
 import type { Surveyed } from '../query/survey.js';
 import type { Kind } from './kinds.js';
+import { shownNames } from './rejections.js';
 
 /** A sentence by itself: with the names of its nodes, and with times that grow. */
 export interface Anomaly {

@@ -1,12 +1,10 @@
 // What is wrong on a board, found once: the sentences of `anomalies` and the list of trouble are made from this.
 
-import { journalTroubles } from '../journal/state.js';
-import { LastReports, lastWordsTexts } from '../presentation/lastwords.js';
-import { FULL, lateSenders } from '../presentation/rejections.js';
+import { LastReports, lastWordsTexts } from '../changes/lastwords.js';
+import { journalTroubles } from '../journalfile/state.js';
 import type { Survey, Surveyed } from '../query/survey.js';
-import { marksText } from '../schedulers/marks.js';
-import type { SchedulerView } from '../schedulers/schedulerview.js';
-import type { OddMark } from '../schedulers/statefile.js';
+import type { SchedulerView } from '../schedulerfile/schedulerview.js';
+import type { OddMark } from '../schedulerfile/statefile.js';
 import { byProblem, PROBLEM_TEXT } from '../shm/problems.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { fold } from '../text/hostlists.js';
@@ -14,7 +12,9 @@ import { oneLine } from '../text/text.js';
 import { type Anomaly, type Finding, shown } from './finding.js';
 import { clones, RIVAL, refused, rivals, senders } from './identities.js';
 import { failedLinks, newLinks, pieces, unvouched } from './links.js';
+import { marksText } from './marks.js';
 import { deafness, drops, notOnBoardFinding, receiverFindings } from './receiver.js';
+import { FULL, lateSenders } from './rejections.js';
 import { problemLines, silenceLines, troubled } from './remembered.js';
 import { reportFindings } from './reports.js';
 import { causeText, switchOf } from './switches.js';

@@ -1,18 +1,18 @@
 // Names that are in doubt: reports that are rejected in the name of a node, and two machines with one name.
 
 import { enums } from '../layout/layout.gen.js';
-import { cloneTexts } from '../presentation/clones.js';
-import { isUnproved, oftenText, type RefusedNode, refusedTexts, sourceText } from '../presentation/rejections.js';
-import { reasonText } from '../presentation/sentences.js';
 import type { Surveyed } from '../query/survey.js';
 import { sinceMs } from '../shm/header.js';
 import { mayBeRefused } from '../shm/liveness.js';
 import { LATELY_MS } from '../shm/node.js';
+import { reasonText } from '../shm/sentences.js';
 import { SENDERS_EACH, type SenderEntry, type Snapshot } from '../shm/snapshot.js';
 import { formatDuration } from '../text/durations.js';
 import { bySource, type Source } from '../text/rejectedsources.js';
 import { oneLine } from '../text/text.js';
+import { cloneTexts } from './clones.js';
 import { type Anomaly, EACH_MOST, type Finding, shown } from './finding.js';
+import { isUnproved, oftenText, type RefusedNode, refusedTexts, sourceText } from './rejections.js';
 
 /**
  * Nodes that are not heard, and in whose name reports are rejected. `rivals`: nodes that already have a sentence about

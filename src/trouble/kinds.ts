@@ -1,8 +1,8 @@
 // Every kind of trouble: how severe it is, its place in the list, and where its times come from. A kind without a row
 // does not compile.
 
+import type { Severity } from '../acks/info.js';
 import type { Problem } from '../shm/problems.js';
-import type { Severity } from './info.js';
 
 /** A kind of trouble that is none of a node's problems. */
 type Other =

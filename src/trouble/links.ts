@@ -1,11 +1,11 @@
 // Links of this master by which nothing is heard, or not everything, with the nodes behind them.
 
+import { gapsOf, HOUR_MS } from '../changes/deafness.js';
 import { enums } from '../layout/layout.gen.js';
-import { gapsOf, HOUR_MS } from '../presentation/deafness.js';
-import { linkNews, piecesText, unjoinedText } from '../presentation/sentences.js';
 import type { Survey, Surveyed } from '../query/survey.js';
 import { mirrorOf, sinceMs } from '../shm/header.js';
 import { doubtMs, isInPieces, type LinkEntry, linkName, linkState, listenedMs } from '../shm/links.js';
+import { linkNews, piecesText, unjoinedText } from '../shm/sentences.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { oneLine } from '../text/text.js';
 import { type Anomaly, type Finding, shown } from './finding.js';

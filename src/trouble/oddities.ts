@@ -2,11 +2,11 @@
 // a difference is only as news: a node that was booted with it within the last hour. An interval may change at any
 // time, the board does not know when it did, and who has set it knows: it has no line of its own.
 
-import { HOUR_MS } from '../presentation/deafness.js';
-import { differenceText, oddText } from '../presentation/oddlines.js';
+import { HOUR_MS } from '../changes/deafness.js';
 import { type Odd, oddOnes, TRAITS, usualFamily } from '../query/odd.js';
 import type { Survey, Surveyed } from '../query/survey.js';
 import { type Anomaly, EACH_MOST, type Finding, shown } from './finding.js';
+import { differenceText, oddText } from './oddlines.js';
 
 /** The minorities of all families in that trait. */
 function minorities({ snapshot, all }: Survey, name: 'kernel' | 'interval'): Odd[] {

@@ -1,7 +1,6 @@
 // What is wrong with the monitor itself: its receiver, its lists, what it drops, and when it could not hear.
 
-import { deafText, gapsOf } from '../presentation/deafness.js';
-import { receiverTexts } from '../presentation/rejections.js';
+import { deafText, gapsOf } from '../changes/deafness.js';
 import type { Survey } from '../query/survey.js';
 import { earlyDrops, reloadFailed, sinceMs } from '../shm/header.js';
 import { doubtMs } from '../shm/links.js';
@@ -11,6 +10,7 @@ import { formatDuration } from '../text/durations.js';
 import { foldParts } from '../text/hostlists.js';
 import type { Anomaly, Finding } from './finding.js';
 import type { Kind } from './kinds.js';
+import { receiverTexts } from './rejections.js';
 
 /** Something about no node, with one sentence. */
 function say(kind: Kind, of: Anomaly['kind'], text: string, what: string, more: Partial<Finding> = {}): Finding {

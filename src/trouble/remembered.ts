@@ -1,10 +1,10 @@
 // Trouble of nodes that the board remembers: problems and silences that last, or ended within the last hour. Each node
 // has its own begin.
 
-import { HOUR_MS } from '../presentation/deafness.js';
-import { afterwards, LastReports, type Said, saidFacts } from '../presentation/lastwords.js';
+import { HOUR_MS } from '../changes/deafness.js';
+import { afterwards, LastReports, type Said, saidFacts } from '../changes/lastwords.js';
 import type { Survey, Surveyed } from '../query/survey.js';
-import type { SchedulerView } from '../schedulers/schedulerview.js';
+import type { SchedulerView } from '../schedulerfile/schedulerview.js';
 import { mirrorOf } from '../shm/header.js';
 import type { Memory } from '../shm/memory.js';
 import { PROBLEM_TEXT, PROBLEMS, type Problem, problemBit } from '../shm/problems.js';

@@ -1,8 +1,8 @@
 // Nodes that are heard and yet differ from the others: late reports, clocks, kernels, intervals. Knows no thresholds of
 // hardware.
 
-import { ahead } from '../presentation/sentences.js';
 import type { Survey, Surveyed } from '../query/survey.js';
+import { ahead } from '../shm/sentences.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { formatDuration, writeDuration } from '../text/durations.js';
 import { oneLine } from '../text/text.js';

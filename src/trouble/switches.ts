@@ -1,7 +1,7 @@
 // The switch that explains why nodes fell silent together, where a scheduler knows which node is behind which.
 
 import type { Survey, Surveyed } from '../query/survey.js';
-import type { SchedulerView } from '../schedulers/schedulerview.js';
+import type { SchedulerView } from '../schedulerfile/schedulerview.js';
 import { oneLine, shortened } from '../text/text.js';
 
 /** A switch's name may be as long as an administrator likes. */

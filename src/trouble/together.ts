@@ -1,6 +1,6 @@
 // Nodes that fell silent together, so that one cause is likely.
 
-import { fellTogether } from '../presentation/silences.js';
+import { fellTogether } from '../changes/silences.js';
 import type { Surveyed } from '../query/survey.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { compareNames } from '../text/hostlists.js';

@@ -1,14 +1,14 @@
 // The list of trouble: what is wrong now or was within the last hour, the worst first. Made here for all who show it.
 
-import { timesInLastHour } from '../journal/state.js';
+import { type Ack, acknowledged } from '../acks/acks.js';
+import type { Dimmed, TroubleInfo, TroubleJob } from '../acks/info.js';
+import { timesInLastHour } from '../journalfile/state.js';
 import type { Survey, Surveyed } from '../query/survey.js';
 import { problemBit } from '../shm/problems.js';
 import { compareNames, fold } from '../text/hostlists.js';
 import { oneLine } from '../text/text.js';
-import { type Ack, acknowledged } from './acks.js';
 import type { Anomaly, Finding } from './finding.js';
 import { findingsOf, type OtherSources, sentencesIn } from './findings.js';
-import type { Dimmed, TroubleInfo, TroubleJob } from './info.js';
 import { KINDS, type Kind, rankOf } from './kinds.js';
 
 /** What the list is made from besides the board. */

@@ -1,14 +1,14 @@
 // The files of a scheduler's reader, for pages that may show them: read again when they change, at most every few seconds.
 
+import { jobLines, jobNotes, jobPageJson, MEMBER_COLUMNS, noJobText } from '../jobs/jobfacts.js';
+import { jobJson, jobsNumbered, listJobs, nodesOf } from '../jobs/joblist.js';
+import { type JobMember, membersOf, toldOf } from '../jobs/jobmembers.js';
+import { listUsers, userJson } from '../jobs/userlist.js';
 import { NOTHING } from '../query/columns.js';
 import { survey } from '../query/survey.js';
 import { SCALES } from '../readings/scales.js';
-import { jobLines, jobNotes, jobPageJson, MEMBER_COLUMNS, noJobText } from '../schedulers/jobfacts.js';
-import { jobJson, jobsNumbered, listJobs, nodesOf } from '../schedulers/joblist.js';
-import { type JobMember, membersOf, toldOf } from '../schedulers/jobmembers.js';
-import { Pairing, SchedulerView } from '../schedulers/schedulerview.js';
-import { readState } from '../schedulers/statefile.js';
-import { listUsers, userJson } from '../schedulers/userlist.js';
+import { Pairing, SchedulerView } from '../schedulerfile/schedulerview.js';
+import { readState } from '../schedulerfile/statefile.js';
 import { BoardReader } from '../shm/reader.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { fold } from '../text/hostlists.js';

@@ -8,7 +8,7 @@ import { Cursor } from '../readings/cursor.js';
 import { taken } from '../readings/measures.js';
 import type { Reading, Value } from '../readings/readings.js';
 import { SCALES } from '../readings/scales.js';
-import type { SchedulerColumn } from '../schedulers/schedulerview.js';
+import type { SchedulerColumn } from '../schedulerfile/schedulerview.js';
 import { SlicedLook } from '../service/slices.js';
 import { NoBoard } from '../shm/noboard.js';
 import type { Node } from '../shm/node.js';

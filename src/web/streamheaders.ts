@@ -1,20 +1,20 @@
 // The text above the map at each look: the line that sums up, and the list of trouble. The line is made at every look,
 // the list as often as its CPU time allows.
 
-import { DigestBuilder } from '../presentation/digest.js';
-import { linkNews, mirrorText } from '../presentation/sentences.js';
+import { AckFollower } from '../acks/ackfile.js';
+import type { TroubleInfo } from '../acks/info.js';
+import { DigestBuilder } from '../changes/digest.js';
 import { headlineOf } from '../presentation/summary.js';
 import { type Survey, survey } from '../query/survey.js';
-import type { SchedulerView } from '../schedulers/schedulerview.js';
+import type { SchedulerView } from '../schedulerfile/schedulerview.js';
 import { linkName } from '../shm/links.js';
 import { countStates, STATES } from '../shm/liveness.js';
 import { NoBoard } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
+import { linkNews, mirrorText } from '../shm/sentences.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { fold, tryExpand } from '../text/hostlists.js';
 import { oneLine } from '../text/text.js';
-import { AckFollower } from '../trouble/ackfile.js';
-import type { TroubleInfo } from '../trouble/info.js';
 import { troubleOf } from '../trouble/trouble.js';
 import type { NodeConsumer, Tick, Watcher } from './watcher.js';
 import { type Head, TROUBLE_MOST } from './wire.js';

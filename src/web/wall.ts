@@ -1,12 +1,12 @@
 // The wall: looks at a board once a second, keeps the looks, and sends them to its clients. Opens no port.
 
+import type { TroubleInfo } from '../acks/info.js';
 import { EventFeed } from '../events/eventfeed.js';
 import type { StreamBody } from '../net/http.js';
 import { grouping as groupingValue } from '../options/values.js';
 import { SCALES } from '../readings/scales.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { didYouMean, InputError, nearest, quote } from '../text/text.js';
-import type { TroubleInfo } from '../trouble/info.js';
 import { jsonFrame } from './framing.js';
 import { RiverHistory } from './history.js';
 import { Jobs } from './joblook.js';

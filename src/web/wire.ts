@@ -1,7 +1,7 @@
 // The protocol between the server of the wall and its page: kinds of frames, the cell, their JSON, the columns of the
 // river. Only types and numbers; knows neither Node nor a browser. All numbers in frames are little-endian.
 
-import type { TroubleInfo } from '../trouble/info.js';
+import type { TroubleInfo } from '../acks/info.js';
 
 /** The state of a node, by the number in its cell: as the board numbers states. */
 export const STATES = ['never', 'live', 'uncertain', 'silent', 'left', 'unknown'] as const;

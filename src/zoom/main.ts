@@ -3,14 +3,14 @@
 
 import { once } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
-import { readKeys } from '../cli/keystrokes.js';
-import { followStops, Screen } from '../cli/screen.js';
 import { defineVerb, forms, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
-import { painter } from '../presentation/style.js';
 import type { Unit } from '../readings/units.js';
 import { pause } from '../service/pause.js';
 import { onStdoutGone } from '../service/process.js';
+import { readKeys } from '../terminal/keystrokes.js';
+import { followStops, Screen } from '../terminal/screen.js';
+import { painter } from '../terminal/style.js';
 import { Failure } from '../text/failure.js';
 import { hasScreen, json } from '../text/output.js';
 import { monCommand, NodeLink } from './nodelink.js';

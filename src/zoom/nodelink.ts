@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 import { connect } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { whyNotReached } from '../net/connecting.js';
-import { BadExpression, type Expression, Scanner } from '../supermon/expressions.js';
+import { BadExpression, type Expression, Scanner } from '../net/expressions.js';
 import { type Address, formatAddress } from '../text/addresses.js';
 import { Failure } from '../text/failure.js';
 import { brief, ending, quote } from '../text/text.js';

@@ -4,7 +4,7 @@
 import { constants } from 'node:fs';
 import { access, type FileHandle, lstat, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { BadExpression, type Expression, Scanner } from '../supermon/expressions.js';
+import { BadExpression, type Expression, Scanner } from '../net/expressions.js';
 import { Failure, UsageError } from '../text/failure.js';
 import { oneLine } from '../text/text.js';
 import { MOST_ANSWER, MOST_ELEMENTS } from './nodelink.js';

@@ -1,7 +1,7 @@
 // The values of a sample, from two answers: shares and rates, under their own names. Pure.
 
+import { atomsOf, type Element, type Expression, type Tree, treeOf } from '../net/expressions.js';
 import { BYTES_PER_SECOND, NUMBER, PERCENT, type Unit, unit } from '../readings/units.js';
-import { atomsOf, type Element, type Expression, type Tree, treeOf } from '../supermon/expressions.js';
 import { Failure } from '../text/failure.js';
 import { brief } from '../text/text.js';
 

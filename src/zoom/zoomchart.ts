@@ -1,7 +1,7 @@
 // The chart of a node as lines: the present and the seconds before, in columns of equal times. Pure.
 
-import type { Painter } from '../presentation/style.js';
 import { PERCENT, type Unit, writeValue } from '../readings/units.js';
+import type { Painter } from '../terminal/style.js';
 import { formatDuration } from '../text/durations.js';
 import { brief } from '../text/text.js';
 import type { ToldName, ZoomSample } from './samplevalues.js';

@@ -17,11 +17,11 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
+import { ACKS_MOST, AckFollower, ackPath, changeAcks, readAcks } from '../../src/acks/ackfile.js';
+import type { Ack } from '../../src/acks/acks.js';
 import type { Encodable } from '../../src/layout/codec.js';
 import { bits } from '../../src/layout/layout.gen.js';
 import { openWriter } from '../../src/shm/writer.js';
-import { ACKS_MOST, AckFollower, ackPath, changeAcks, readAcks } from '../../src/trouble/ackfile.js';
-import type { Ack } from '../../src/trouble/acks.js';
 import { now } from '../kit/clocks.js';
 import { boardPath } from '../kit/places.js';
 import { run } from '../kit/program.js';

@@ -8,7 +8,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { parts } from '../../src/parts.js';
-import { stateText } from '../../src/schedulers/statefile.js';
+import { stateText } from '../../src/schedulerfile/statefile.js';
 import { openWriter } from '../../src/shm/writer.js';
 import { node, writeLiveBoard } from '../kit/ganglia.js';
 import { keepAlive } from '../kit/heart.js';

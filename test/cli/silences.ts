@@ -1,7 +1,7 @@
 // Nodes that die at random, and racks that die at once, in many trials: how often the rule says of either that they
-// fell silent together. Only the pure rule (src/presentation/silences.ts), without a board or a clock. No test of its own.
+// fell silent together. Only the pure rule (src/changes/silences.ts), without a board or a clock. No test of its own.
 
-import { fellTogether } from '../../src/presentation/silences.js';
+import { fellTogether } from '../../src/changes/silences.js';
 import { random } from '../kit/brokenboards.js';
 
 /** The default limits in intervals: after how many a node is uncertain, and after how many it is silent. */

@@ -4,7 +4,7 @@
 // @rest
 
 import t from 'tap';
-import { fellTogether } from '../../src/presentation/silences.js';
+import { fellTogether } from '../../src/changes/silences.js';
 import { chanceOf, falselySaid, rightlySaid } from './silences.js';
 
 const SEED = Number(process.env.SEED ?? 1);

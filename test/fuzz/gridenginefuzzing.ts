@@ -2,8 +2,8 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { LeftOut, NoAnswer } from '../../src/schedulerfile/scheduler.js';
 import { parseHosts, parseJobs } from '../../src/schedulers/gridengine/answers.js';
-import { LeftOut, NoAnswer } from '../../src/schedulers/scheduler.js';
 import { expandNodeNames } from '../../src/text/hostlists.js';
 import { oneLine } from '../../src/text/text.js';
 import { must, type TextTarget } from '../kit/fuzzing.js';

@@ -3,10 +3,11 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { jobsByNode } from '../../src/schedulers/differences.js';
+import { jobsByNode } from '../../src/schedulerfile/differences.js';
+import { match, namesText, parseExceptions } from '../../src/schedulerfile/matching.js';
+import { NoAnswer, type SchedulerNode } from '../../src/schedulerfile/scheduler.js';
+import { parseState, SCHEMA, type State, stateText } from '../../src/schedulerfile/statefile.js';
 import { contentsOf } from '../../src/schedulers/file.js';
-import { match, namesText, parseExceptions } from '../../src/schedulers/matching.js';
-import { NoAnswer, type SchedulerNode } from '../../src/schedulers/scheduler.js';
 import {
   parseBootTime,
   parseConfig,
@@ -16,7 +17,6 @@ import {
   parsePrimary,
 } from '../../src/schedulers/slurm/answers.js';
 import { isSchedulable, nodeState, savesPower } from '../../src/schedulers/slurm/nodestate.js';
-import { parseState, SCHEMA, type State, stateText } from '../../src/schedulers/statefile.js';
 import { expandNodeNames, isNodeName } from '../../src/text/hostlists.js';
 import { checkRefusal, must, type TextTarget } from '../kit/fuzzing.js';
 import { ROOT } from '../kit/places.js';

@@ -20,9 +20,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { type Line, parseLine } from '../../src/journal/format.js';
-import { ordersText } from '../../src/schedulers/orderfile.js';
-import { monotonicMs, type OddMark, SCHEMA, type State, stateText } from '../../src/schedulers/statefile.js';
+import { type Line, parseLine } from '../../src/journalfile/format.js';
+import { ordersText } from '../../src/schedulerfile/orderfile.js';
+import { monotonicMs, type OddMark, SCHEMA, type State, stateText } from '../../src/schedulerfile/statefile.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { startIn } from '../kit/hanging.js';
 import { folder } from '../kit/places.js';

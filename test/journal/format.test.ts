@@ -9,7 +9,7 @@ import {
   segmentName,
   segmentsOf,
   writeLine,
-} from '../../src/journal/format.js';
+} from '../../src/journalfile/format.js';
 
 const FRAME = { id: lineId(0xabcn, 1_764_212_698_000_000_001n, 7), mono_ms: 12.5, board: 'default', ring: 4 };
 const LINE: Line = {

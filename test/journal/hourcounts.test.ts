@@ -3,8 +3,8 @@
 // @seconds 1
 
 import t from 'tap';
-import type { Happening, Line } from '../../src/journal/format.js';
 import { HourCounts } from '../../src/journal/hourcounts.js';
+import type { Happening, Line } from '../../src/journalfile/format.js';
 
 const NOW = Date.parse('2026-11-27T12:00:00.000Z');
 const at = (minutes: number) => new Date(NOW - minutes * 60_000).toISOString();

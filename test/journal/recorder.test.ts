@@ -5,13 +5,13 @@
 
 import { rmSync } from 'node:fs';
 import t, { type Test } from 'tap';
-import { type Line, monotonicOf } from '../../src/journal/format.js';
 import { type Entry, Recorder } from '../../src/journal/recorder.js';
+import { type Line, monotonicOf } from '../../src/journalfile/format.js';
 import type { Encodable } from '../../src/layout/codec.js';
 import { bits } from '../../src/layout/layout.gen.js';
 import { random as randomOf } from '../../src/load/simulatednode.js';
 import type { Writer } from '../../src/native/index.js';
-import type { Odd, OddMark, State } from '../../src/schedulers/statefile.js';
+import type { Odd, OddMark, State } from '../../src/schedulerfile/statefile.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { deliver, openWriter } from '../../src/shm/writer.js';
 import { expand } from '../../src/text/hostlists.js';

@@ -9,8 +9,8 @@ import {
   readJournalStates,
   removeState,
   writeState,
-} from '../../src/journal/state.js';
-import { wallTime } from '../../src/presentation/sentences.js';
+} from '../../src/journalfile/state.js';
+import { wallTime } from '../../src/shm/sentences.js';
 import { boardPath, folder } from '../kit/places.js';
 
 const NOW = 1_000_000;

@@ -14,8 +14,15 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { LINE_BYTES, type Line, lineId, parseJobsLine, parseLine, SEGMENT_BYTES } from '../../src/journal/format.js';
 import { type Bounds, Store } from '../../src/journal/store.js';
+import {
+  LINE_BYTES,
+  type Line,
+  lineId,
+  parseJobsLine,
+  parseLine,
+  SEGMENT_BYTES,
+} from '../../src/journalfile/format.js';
 import { folder } from '../kit/places.js';
 
 const DAY = 86_400_000;

@@ -1,8 +1,8 @@
-// Journals that a test writes itself, line by line, in the format of src/journal/format.ts. No test of its own.
+// Journals that a test writes itself, line by line, in the format of src/journalfile/format.ts. No test of its own.
 
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Happening, type Job, lineId, segmentName, writeLine } from '../../src/journal/format.js';
+import { type Happening, type Job, lineId, segmentName, writeLine } from '../../src/journalfile/format.js';
 
 /** The day of the tests' journals, and its boot of the master. */
 export const DAY = '2025-11-27';

@@ -2,11 +2,11 @@
 // its own.
 
 import type { SchedulerLook } from '../../src/cli/schedulerlook.js';
+import { nodesOf } from '../../src/jobs/joblist.js';
 import { survey } from '../../src/query/survey.js';
-import { nodesOf } from '../../src/schedulers/joblist.js';
-import type { Job, SchedulerNode } from '../../src/schedulers/scheduler.js';
-import { Pairing, SchedulerView } from '../../src/schedulers/schedulerview.js';
-import { monotonicMs, type State } from '../../src/schedulers/statefile.js';
+import type { Job, SchedulerNode } from '../../src/schedulerfile/scheduler.js';
+import { Pairing, SchedulerView } from '../../src/schedulerfile/schedulerview.js';
+import { monotonicMs, type State } from '../../src/schedulerfile/statefile.js';
 import type { Snapshot } from '../../src/shm/snapshot.js';
 
 /** A running job; `since_s`: for how long. */

@@ -8,7 +8,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { stateText } from '../../src/schedulers/statefile.js';
+import { stateText } from '../../src/schedulerfile/statefile.js';
 import { PROBLEMS } from '../../src/shm/problems.js';
 import { ended } from '../kit/children.js';
 import { copyOf, INSTALLED, makeIn } from '../kit/compiling.js';

@@ -14,7 +14,7 @@ import { NODE_FAMILIES } from '../../src/prometheus/nodefamilies.js';
 import { FORMATS, type Format } from '../../src/prometheus/plan.js';
 import { EVERYBODY, type Selection } from '../../src/prometheus/sample.js';
 import { schedulerFamilies } from '../../src/prometheus/schedulerfamilies.js';
-import { monotonicMs, type Odd, SCHEMA, type State, stateText } from '../../src/schedulers/statefile.js';
+import { monotonicMs, type Odd, SCHEMA, type State, stateText } from '../../src/schedulerfile/statefile.js';
 import { STATES } from '../../src/shm/liveness.js';
 import { NoBoard } from '../../src/shm/noboard.js';
 import type { Node } from '../../src/shm/node.js';

@@ -5,9 +5,9 @@ import t from 'tap';
 import { bits } from '../../src/layout/layout.gen.js';
 import { nodeSheet } from '../../src/presentation/nodesheet.js';
 import { nodeTeller } from '../../src/presentation/statusjson.js';
-import { painter } from '../../src/presentation/style.js';
 import { parseCondition } from '../../src/query/conditions.js';
 import { readingOf } from '../../src/readings/readings.js';
+import { painter } from '../../src/terminal/style.js';
 import { type MadeBoard, madeBoard, validOf } from '../kit/madeboard.js';
 import { writtenBoard } from '../kit/writtenboard.js';
 

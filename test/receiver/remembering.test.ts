@@ -10,7 +10,7 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { type Line, parseLine } from '../../src/journal/format.js';
+import { type Line, parseLine } from '../../src/journalfile/format.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { endWith } from '../kit/children.js';
 import { compileSender } from '../kit/compiling.js';

@@ -6,8 +6,8 @@ import { mkdirSync, renameSync, truncateSync, utimesSync, writeFileSync } from '
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
+import { NoAnswer } from '../../src/schedulerfile/scheduler.js';
 import { contentsOf, fileScheduler } from '../../src/schedulers/file.js';
-import { NoAnswer } from '../../src/schedulers/scheduler.js';
 import { folder } from '../kit/places.js';
 
 const HEAD = '{"schema":1,"scheduler":"LSF","cluster":"c","version":"10.1"}';

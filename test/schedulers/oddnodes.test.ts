@@ -7,12 +7,12 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { unjudgedText } from '../../src/schedulers/marks.js';
-import { match } from '../../src/schedulers/matching.js';
+import { match } from '../../src/schedulerfile/matching.js';
+import type { Job } from '../../src/schedulerfile/scheduler.js';
+import { parseState, readState, type State, stateText } from '../../src/schedulerfile/statefile.js';
 import { OddNodes } from '../../src/schedulers/oddnodes.js';
 import type { Round } from '../../src/schedulers/poll.js';
-import type { Job } from '../../src/schedulers/scheduler.js';
-import { parseState, readState, type State, stateText } from '../../src/schedulers/statefile.js';
+import { unjudgedText } from '../../src/trouble/marks.js';
 import { busy, type MadeNode, madeBoard, validOf } from '../kit/madeboard.js';
 import { boardPath, folder } from '../kit/places.js';
 import { start, startReceiver } from '../kit/program.js';

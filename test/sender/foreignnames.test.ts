@@ -4,7 +4,7 @@
 import { spawnSync } from 'node:child_process';
 import t from 'tap';
 import { shortHostName } from '../../src/options/hostname.js';
-import { match } from '../../src/schedulers/matching.js';
+import { match } from '../../src/schedulerfile/matching.js';
 import { lowerCase } from '../../src/text/text.js';
 import { compileMon, compileSender, SANITIZED } from '../kit/compiling.js';
 import { boardPath } from '../kit/places.js';

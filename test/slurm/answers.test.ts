@@ -5,11 +5,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
-import { Differences, LOOKS, type Seen } from '../../src/schedulers/differences.js';
-import { match, namesText, parseExceptions } from '../../src/schedulers/matching.js';
+import { Differences, LOOKS, type Seen } from '../../src/schedulerfile/differences.js';
+import { match, namesText, parseExceptions } from '../../src/schedulerfile/matching.js';
+import { type Job, LeftOut, NoAnswer, type SchedulerNode } from '../../src/schedulerfile/scheduler.js';
 import { Poll } from '../../src/schedulers/poll.js';
 import { PowerSaving } from '../../src/schedulers/powersaving.js';
-import { type Job, LeftOut, NoAnswer, type SchedulerNode } from '../../src/schedulers/scheduler.js';
 import { gpusIn, parseConfig, parseJobs, parseNodes, parseTopology } from '../../src/schedulers/slurm/answers.js';
 import type { Calls } from '../../src/schedulers/slurm/calls.js';
 import {

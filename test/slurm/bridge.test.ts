@@ -8,9 +8,9 @@
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { OrdersFollower } from '../../src/schedulerfile/orderfile.js';
 import type { LastTick } from '../../src/schedulers/bridge/bridgestatus.js';
 import { readJournal } from '../../src/schedulers/bridge/journal.js';
-import { OrdersFollower } from '../../src/schedulers/orderfile.js';
 import { boardPath, folder } from '../kit/places.js';
 import { run, start, startReceiver } from '../kit/program.js';
 import { nodeNames, Slurm, withSlurm } from '../kit/realslurm.js';

@@ -1,14 +1,14 @@
 // A cluster in memory for the bridge: a board and a Slurm that do what a test says, with simulated time. No test of its
 // own.
 
+import { match } from '../../src/schedulerfile/matching.js';
+import { type Controller, type HoldOrder, NoAnswer, type OrderedNode } from '../../src/schedulerfile/scheduler.js';
 import type { BoardLook, SeenLink, SeenNode } from '../../src/schedulers/bridge/boardlook.js';
 import type { BridgeContext, Settings } from '../../src/schedulers/bridge/context.js';
 import { type Journal, readLines } from '../../src/schedulers/bridge/journal.js';
 import { type Entry, Ledger } from '../../src/schedulers/bridge/ownership.js';
 import type { Policy, Situation } from '../../src/schedulers/bridge/rules.js';
 import { Bridge } from '../../src/schedulers/bridge/tick.js';
-import { match } from '../../src/schedulers/matching.js';
-import { type Controller, type HoldOrder, NoAnswer, type OrderedNode } from '../../src/schedulers/scheduler.js';
 import { meaningOf } from '../../src/schedulers/slurm/nodestate.js';
 import { orderedNode, slurmOrders } from '../../src/schedulers/slurm/orders.js';
 

@@ -20,6 +20,9 @@ import {
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
+import { match } from '../../src/schedulerfile/matching.js';
+import { ORDERS, OrdersFollower, ordersText } from '../../src/schedulerfile/orderfile.js';
+import type { OrderedNode, SchedulerNode } from '../../src/schedulerfile/scheduler.js';
 import { Awaking } from '../../src/schedulers/bridge/awaking.js';
 import { lookAt, type SeenLink, type SeenNode } from '../../src/schedulers/bridge/boardlook.js';
 import { statusLines, statusOf } from '../../src/schedulers/bridge/bridgestatus.js';
@@ -38,9 +41,6 @@ import {
   withoutDoubtful,
 } from '../../src/schedulers/bridge/rules.js';
 import { incidentId } from '../../src/schedulers/bridge/tick.js';
-import { match } from '../../src/schedulers/matching.js';
-import { ORDERS, OrdersFollower, ordersText } from '../../src/schedulers/orderfile.js';
-import type { OrderedNode, SchedulerNode } from '../../src/schedulers/scheduler.js';
 import { parseBootTime, parseListedNodes, parsePrimary } from '../../src/schedulers/slurm/answers.js';
 import { lineOf, orderedNode, slurmOrders } from '../../src/schedulers/slurm/orders.js';
 import { replaceFile } from '../../src/service/replacefile.js';

@@ -9,7 +9,7 @@ import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import type { State } from '../../src/schedulers/statefile.js';
+import type { State } from '../../src/schedulerfile/statefile.js';
 import { openWriter } from '../../src/shm/writer.js';
 import { monotonicNs } from '../kit/clocks.js';
 import { beat } from '../kit/linkboard.js';

@@ -6,7 +6,7 @@
 import { closeSync, constants, mkdirSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { readState } from '../../src/schedulers/statefile.js';
+import { readState } from '../../src/schedulerfile/statefile.js';
 import { boardPath, folder, type Teardown } from '../kit/places.js';
 import { run, start, startReceiver } from '../kit/program.js';
 import { nodeNames, Slurm, withSlurm } from '../kit/realslurm.js';

@@ -19,9 +19,8 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { schedulerFamilies } from '../../src/prometheus/schedulerfamilies.js';
-import { NoAnswer } from '../../src/schedulers/scheduler.js';
-import { Pairing, SchedulerView } from '../../src/schedulers/schedulerview.js';
-import { slurmCalls } from '../../src/schedulers/slurm/calls.js';
+import { NoAnswer } from '../../src/schedulerfile/scheduler.js';
+import { Pairing, SchedulerView } from '../../src/schedulerfile/schedulerview.js';
 import {
   monotonicMs,
   readState,
@@ -29,7 +28,8 @@ import {
   StateFollower,
   stateText,
   stateTrouble,
-} from '../../src/schedulers/statefile.js';
+} from '../../src/schedulerfile/statefile.js';
+import { slurmCalls } from '../../src/schedulers/slurm/calls.js';
 import { replaceFile } from '../../src/service/replacefile.js';
 import { boardPath, folder } from '../kit/places.js';
 import { run, start, startReceiver } from '../kit/program.js';

@@ -8,7 +8,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import type { State } from '../../src/schedulers/statefile.js';
+import type { State } from '../../src/schedulerfile/statefile.js';
 import { boardPath, folder } from '../kit/places.js';
 import { run, start, startReceiver } from '../kit/program.js';
 import { nodeNames, Slurm, withSlurm } from '../kit/realslurm.js';

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import t from 'tap';
-import { atomsOf, BadExpression, type Expression, Scanner } from '../../src/supermon/expressions.js';
+import { atomsOf, BadExpression, type Expression, Scanner } from '../../src/net/expressions.js';
 import { SupermonServer } from '../../src/supermon/server.js';
 import { Asker, elementsOf, LiveBoard, serve } from '../kit/supermon.js';
 import { until } from '../kit/until.js';

@@ -4,7 +4,7 @@
 // @seconds 3
 
 import t from 'tap';
-import { DigestBuilder } from '../../src/presentation/digest.js';
+import { DigestBuilder } from '../../src/changes/digest.js';
 import { survey } from '../../src/query/survey.js';
 import type { BoardReader } from '../../src/shm/reader.js';
 import { expand } from '../../src/text/hostlists.js';

@@ -1,18 +1,18 @@
 // The list of trouble: its lines, their order, their times, and what dims them.
 
 import t from 'tap';
-import { writeState } from '../../src/journal/state.js';
+import type { Ack } from '../../src/acks/acks.js';
+import { DigestBuilder } from '../../src/changes/digest.js';
+import { writeState } from '../../src/journalfile/state.js';
 import { bits } from '../../src/layout/layout.gen.js';
-import { DigestBuilder } from '../../src/presentation/digest.js';
 import { troubleText } from '../../src/presentation/troublelines.js';
 import { type Choice, survey } from '../../src/query/survey.js';
-import type { Job, SchedulerNode } from '../../src/schedulers/scheduler.js';
-import { Pairing, SchedulerView } from '../../src/schedulers/schedulerview.js';
-import { monotonicMs, type State } from '../../src/schedulers/statefile.js';
+import type { Job, SchedulerNode } from '../../src/schedulerfile/scheduler.js';
+import { Pairing, SchedulerView } from '../../src/schedulerfile/schedulerview.js';
+import { monotonicMs, type State } from '../../src/schedulerfile/statefile.js';
 import type { BoardReader } from '../../src/shm/reader.js';
 import type { Snapshot } from '../../src/shm/snapshot.js';
 import { expand } from '../../src/text/hostlists.js';
-import type { Ack } from '../../src/trouble/acks.js';
 import { anomalies } from '../../src/trouble/findings.js';
 import { KINDS } from '../../src/trouble/kinds.js';
 import { type Besides, troubleOf } from '../../src/trouble/trouble.js';

@@ -4,7 +4,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { monotonicMs } from '../../src/schedulers/statefile.js';
+import { monotonicMs } from '../../src/schedulerfile/statefile.js';
 import { Snapshot } from '../../src/shm/snapshot.js';
 import { Chosen, Grouped } from '../../src/web/layouts.js';
 import { RIVER } from '../../src/web/wire.js';

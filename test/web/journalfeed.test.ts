@@ -8,7 +8,7 @@ import { chmodSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { JournalFeed } from '../../src/events/journalfeed.js';
-import { type JournalState, writeState } from '../../src/journal/state.js';
+import { type JournalState, writeState } from '../../src/journalfile/state.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { MadeJournal } from '../kit/journals.js';
 import { boardPath, folder, type Teardown } from '../kit/places.js';

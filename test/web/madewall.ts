@@ -5,8 +5,8 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
+import type { TroubleInfo } from '../../src/acks/info.js';
 import { expand, fold } from '../../src/text/hostlists.js';
-import type { TroubleInfo } from '../../src/trouble/info.js';
 import { readPageFiles } from '../../src/web/pagefiles.js';
 import {
   CELL,

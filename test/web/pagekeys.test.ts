@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import t from 'tap';
 import { bits } from '../../src/layout/layout.gen.js';
-import { monotonicMs } from '../../src/schedulers/statefile.js';
+import { monotonicMs } from '../../src/schedulerfile/statefile.js';
 import { colourOf } from '../../src/web/page/palette.js';
 import { NO_BROWSER } from '../kit/browser.js';
 import { folder } from '../kit/places.js';

@@ -6,9 +6,9 @@
 
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import t from 'tap';
+import type { TroubleInfo } from '../../src/acks/info.js';
 import { random } from '../../src/load/simulatednode.js';
 import { expand } from '../../src/text/hostlists.js';
-import type { TroubleInfo } from '../../src/trouble/info.js';
 import { NO_BROWSER } from '../kit/browser.js';
 import type { Teardown } from '../kit/places.js';
 import { holds, look, type Seen, shown, startLoad, startWall, tickOf } from './browsing.js';

@@ -3,7 +3,7 @@
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { painter } from '../../src/presentation/style.js';
+import { painter } from '../../src/terminal/style.js';
 import { shellWord } from '../../src/text/text.js';
 import { type ToldName, toldValues } from '../../src/zoom/samplevalues.js';
 import { chart, type Heading, History, plot } from '../../src/zoom/zoomchart.js';

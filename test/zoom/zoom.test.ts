@@ -9,8 +9,8 @@ import { chmodSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { type Expression, Scanner, treeOf } from '../../src/net/expressions.js';
 import { listenAt } from '../../src/net/listening.js';
-import { type Expression, Scanner, treeOf } from '../../src/supermon/expressions.js';
 import { RecordingParser } from '../../src/zoom/recording.js';
 import { SampleReader, toldValues } from '../../src/zoom/samplevalues.js';
 import { compileMon } from '../kit/compiling.js';

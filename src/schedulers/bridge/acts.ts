@@ -1,8 +1,8 @@
 // One act of the bridge: looks once more, writes down what it is about to do, gives the order, and reads the result
 // back. Acts on what is true at the moment of the act.
 
+import type { Controller, OrderedNode } from '../../schedulerfile/scheduler.js';
 import type { Log } from '../../service/log.js';
-import type { Controller, OrderedNode } from '../scheduler.js';
 import type { BoardLook, SeenNode } from './boardlook.js';
 import { answerOf, type BridgeContext, type Settings } from './context.js';
 import type { Journal } from './journal.js';

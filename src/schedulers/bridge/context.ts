@@ -1,6 +1,6 @@
 // What the bridge works with: Slurm, the board, clocks, and what it is allowed to do.
 
-import { type Controller, NoAnswer } from '../scheduler.js';
+import { type Controller, NoAnswer } from '../../schedulerfile/scheduler.js';
 import type { BoardLook } from './boardlook.js';
 import type { Policy } from './rules.js';
 

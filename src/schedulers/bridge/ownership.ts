@@ -2,7 +2,7 @@
 // when it gave nodes back, and the brakes that are on. Folds records, and compares the result with what Slurm says.
 // Pure: no file, no clock.
 
-import type { HoldOrder, OrderedNode } from '../scheduler.js';
+import type { HoldOrder, OrderedNode } from '../../schedulerfile/scheduler.js';
 import { Orders, type OrdersState } from './published.js';
 
 /** Journals of older versions also have `resume`. */

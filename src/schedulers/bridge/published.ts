@@ -1,7 +1,7 @@
 // What of the journal is published: what was done in Slurm, and the brakes, for those who keep a record. It is made from
 // the journal alone, so that no order waits for it, and a kill loses none. Pure: no file, no clock.
 
-import { MOST_ORDERS, ordersText, type PublishedOrder, publishable } from '../orderfile.js';
+import { MOST_ORDERS, ordersText, type PublishedOrder, publishable } from '../../schedulerfile/orderfile.js';
 import { brakeText } from './massbrake.js';
 import type { Timed } from './ownership.js';
 

@@ -1,10 +1,10 @@
 // The rules for each node: drain it, give it back, or leave it, according to the board, Slurm, and the journal. Pure,
 // so that each rule is a row of a test. Without a rule, nothing is done.
 
+import type { Matched } from '../../schedulerfile/matching.js';
+import type { HoldOrder, OrderedNode } from '../../schedulerfile/scheduler.js';
 import type { Problem } from '../../shm/problems.js';
 import { lowerCase } from '../../text/text.js';
-import type { Matched } from '../matching.js';
-import type { HoldOrder, OrderedNode } from '../scheduler.js';
 import type { BoardLook, SeenNode } from './boardlook.js';
 import { type Count, limits } from './massbrake.js';
 import { type Claim, carries, type Incident, isBeingGiven, type Ledger } from './ownership.js';

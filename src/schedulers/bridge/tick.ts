@@ -3,10 +3,10 @@
 
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { type Matched, match } from '../../schedulerfile/matching.js';
+import { NoAnswer, type OrderedNode } from '../../schedulerfile/scheduler.js';
 import type { Log } from '../../service/log.js';
 import { oneLine } from '../../text/text.js';
-import { type Matched, match } from '../matching.js';
-import { NoAnswer, type OrderedNode } from '../scheduler.js';
 import { Acts, rehearsed } from './acts.js';
 import type { BoardLook } from './boardlook.js';
 import { answerOf, type BridgeContext, type Settings } from './context.js';

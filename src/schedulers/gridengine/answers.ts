@@ -1,9 +1,9 @@
 // Parses what qhost and qstat of Grid Engine print with -xml: hosts with the states of their queues, and jobs. Pure
 // functions over text from outside, parts of which users have written: names of jobs. None of them can forge an element.
 
+import { cut, type Job, LeftOut, type Meaning, type SchedulerNode } from '../../schedulerfile/scheduler.js';
 import { fold, isNodeName } from '../../text/hostlists.js';
 import { beginning } from '../../text/text.js';
-import { cut, type Job, LeftOut, type Meaning, type SchedulerNode } from '../scheduler.js';
 import { readXml } from './xml.js';
 
 /** What people see of a host's state at most. */

@@ -1,7 +1,7 @@
 // Grid Engine as one of the schedulers, by qhost and qstat. Only reads: no command here changes anything.
 
+import { type About, LeftOut, type Scheduler } from '../../schedulerfile/scheduler.js';
 import { type CallOptions, outputOf } from '../command.js';
-import { type About, LeftOut, type Scheduler } from '../scheduler.js';
 import { parseHosts, parseJobs, parseProduct } from './answers.js';
 
 /** Those of which it is known that they show all hosts and jobs to everybody: Sun's 6, and Son of Grid Engine. */

@@ -1,8 +1,8 @@
 // Reads the XML that Grid Engine's commands print: elements, their attributes and texts. What is not one whole document is
 // no answer. Knows no element by name, and nothing of namespaces, comments and document types, which they do not print.
 
+import { NoAnswer } from '../../schedulerfile/scheduler.js';
 import { brief } from '../../text/text.js';
-import { NoAnswer } from '../scheduler.js';
 
 /** Called at the beginning and at the end of each element, inner ones first at their ends. */
 export interface Elements {

@@ -2,9 +2,9 @@
 // parts of which users and administrators have written: names of jobs, reasons, comments. None of these texts can forge
 // a row or change another one.
 
+import { cut, type Job, LeftOut, type SchedulerNode } from '../../schedulerfile/scheduler.js';
 import { isHostList, tryExpand } from '../../text/hostlists.js';
 import { beginning } from '../../text/text.js';
-import { cut, type Job, LeftOut, type SchedulerNode } from '../scheduler.js';
 import { meaningOf } from './nodestate.js';
 
 /** With a field that only the bridge needs. */

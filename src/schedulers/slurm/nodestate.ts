@@ -1,8 +1,8 @@
 // The meaning of Slurm's words for the state of a node: IDLE+DRAIN, MIXED*, DOWN+NOT_RESPONDING. An unknown word makes
 // the whole state unknown, and nothing is concluded about such a node; but a word of power saving counts beside any.
 
+import type { Meaning } from '../../schedulerfile/scheduler.js';
 import { own } from '../../text/tables.js';
-import type { Meaning } from '../scheduler.js';
 
 /**
  * The versions of Slurm whose words are in the tables below, as src/common/slurm_protocol_defs.c and src/api/node_info.c

@@ -2,10 +2,10 @@
 // cancels a job, sets a node down, or takes it out of DOWN.
 
 import { hostname } from 'node:os';
+import { type Controller, type HoldOrder, NoAnswer, type OrderedNode } from '../../schedulerfile/scheduler.js';
 import { isNodeName } from '../../text/hostlists.js';
 import { lowerCase } from '../../text/text.js';
 import { type CallOptions, failureOf, runCommand, type Said } from '../command.js';
-import { type Controller, type HoldOrder, NoAnswer, type OrderedNode } from '../scheduler.js';
 import { type ListedNode, parseBootTime, parseListedNodes, parsePrimary } from './answers.js';
 import { meaningOf, nodeState } from './nodestate.js';
 

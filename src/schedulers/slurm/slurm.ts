@@ -1,7 +1,7 @@
 // Slurm as one of the schedulers: its answers, and what it says of itself, in the words of all.
 
+import { type About, LeftOut, NoAnswer, type Scheduler, type Sight } from '../../schedulerfile/scheduler.js';
 import { oneLine } from '../../text/text.js';
-import { type About, LeftOut, NoAnswer, type Scheduler, type Sight } from '../scheduler.js';
 import { parseConfig, parseJobs, parseNodes, parseTopology, type SlurmConfig } from './answers.js';
 import { type Calls, newNonce } from './calls.js';
 

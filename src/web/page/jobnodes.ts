@@ -1,7 +1,7 @@
 // The page of a job on the sheet: what it is, and a row for each of its nodes as the server writes it, who differs most
 // from the others first, with the last 15 minutes of each.
 
-import type { TroubleInfo } from '../../trouble/info.js';
+import type { TroubleInfo } from '../../acks/info.js';
 import type { ReadingInfo, State } from '../wire.js';
 import { draw, fill, make, set, write, writeRows } from './dom.js';
 import { plural } from './formats.js';

@@ -1,9 +1,9 @@
 // What somebody means who types a text into the page's search: nodes, a group, a state, a job, a user, a line of trouble,
 // or a condition, which the server judges. Pure.
 
+import type { TroubleInfo } from '../../acks/info.js';
 import { tryExpand } from '../../text/hostlists.js';
 import { isJobNumber } from '../../text/jobnumbers.js';
-import type { TroubleInfo } from '../../trouble/info.js';
 import type { Cells } from './cells.js';
 import type { JobInfo, JobView } from './jobview.js';
 import { isState } from './legend.js';

@@ -1,7 +1,7 @@
 // One node on a sheet: its trouble above all, its last minutes, its jobs, and the facts of `show`, section by section; or
 // one job. It is beside the map, and closes with Escape.
 
-import type { TroubleInfo } from '../../trouble/info.js';
+import type { TroubleInfo } from '../../acks/info.js';
 import type { ReadingInfo } from '../wire.js';
 import { button, byId, fill, make, set, write } from './dom.js';
 import { count, plural } from './formats.js';

@@ -1,8 +1,8 @@
 // The box of trouble: the server's lines in the server's order, in rows of one height, so that nothing moves around it.
 // A row belongs to its line's key: selection, the keyboard's place and the reader's follow it while others come and go.
 
+import type { TroubleInfo, TroubleJob } from '../../acks/info.js';
 import { ending, fits } from '../../text/unseen.js';
-import type { TroubleInfo, TroubleJob } from '../../trouble/info.js';
 import type { Head } from '../wire.js';
 import { byId, make, write } from './dom.js';
 import { count, moment, momentRoughly, plural } from './formats.js';

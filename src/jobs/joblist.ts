@@ -3,12 +3,12 @@
 
 import type { Survey } from '../query/survey.js';
 import { readingOf, type Value } from '../readings/readings.js';
+import type { Job } from '../schedulerfile/scheduler.js';
+import type { SchedulerView } from '../schedulerfile/schedulerview.js';
 import { STATES, type State } from '../shm/liveness.js';
 import { PROBLEMS, type Problem } from '../shm/problems.js';
 import { compareNames, expandNodeNames, fold } from '../text/hostlists.js';
 import { withNumber } from '../text/jobnumbers.js';
-import type { Job } from './scheduler.js';
-import type { SchedulerView } from './schedulerview.js';
 
 /** What is shown of a job's nodes. */
 export interface ListedJob {

@@ -5,9 +5,9 @@ import { readdirSync, realpathSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { sentences } from '../layout/wording.gen.js';
 import { findUser, JOURNAL } from '../options/users.js';
-import { moment } from '../presentation/sentences.js';
 import { believed } from '../service/believed.js';
 import { replaceFile } from '../service/replacefile.js';
+import { moment } from '../shm/sentences.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { brief } from '../text/text.js';
 

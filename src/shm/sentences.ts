@@ -3,13 +3,13 @@
 
 import { REPORT_BYTES } from '../layout/codec.js';
 import { reasonWords, sentences } from '../layout/wording.gen.js';
-import { keysOf, mirrorOf, reloadFailed, sinceMs } from '../shm/header.js';
-import { isHeard, type LinkEntry, linkName, linkState, type SeenNodes, youngestMs } from '../shm/links.js';
-import { STATES, type State } from '../shm/liveness.js';
-import { LATELY_MS, type Refusal } from '../shm/node.js';
-import type { Snapshot } from '../shm/snapshot.js';
 import { formatDuration } from '../text/durations.js';
 import { oneLine, thousands } from '../text/text.js';
+import { keysOf, mirrorOf, reloadFailed, sinceMs } from './header.js';
+import { isHeard, type LinkEntry, linkName, linkState, type SeenNodes, youngestMs } from './links.js';
+import { STATES, type State } from './liveness.js';
+import { LATELY_MS, type Refusal } from './node.js';
+import type { Snapshot } from './snapshot.js';
 
 /** A sentence about a link. */
 export interface LinkNews {

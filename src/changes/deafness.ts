@@ -4,9 +4,9 @@
 import { enums } from '../layout/layout.gen.js';
 import { mirrorOf } from '../shm/header.js';
 import { linkName } from '../shm/links.js';
+import { timeOf } from '../shm/sentences.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { oneLine } from '../text/text.js';
-import { timeOf } from './sentences.js';
 
 export const HOUR_MS = 3_600_000;
 /** Overflows no further apart are one, ms: the receiver notes one a second. */

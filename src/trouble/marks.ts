@@ -3,9 +3,9 @@
 import { COMPARED } from '../outliers/readings.js';
 import { readingOf } from '../readings/readings.js';
 import { joined, writeValue } from '../readings/units.js';
+import type { OddMark } from '../schedulerfile/statefile.js';
 import { own } from '../text/tables.js';
 import { cut, oneLine } from '../text/text.js';
-import type { OddMark } from './statefile.js';
 
 /** A reading that this version does not know is named in so many characters. */
 const LABEL_MOST = 24;

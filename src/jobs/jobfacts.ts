@@ -1,19 +1,19 @@
 // What is told of one job, wherever it is shown: what it is, a row for each of its nodes, who differs most from the
 // others first, and what is not compared or judged.
 
-import { shownNames } from '../presentation/rejections.js';
-import { plural } from '../presentation/sentences.js';
 import { COLUMNS, short } from '../query/columns.js';
 import { readingOf } from '../readings/readings.js';
 import { writeValue } from '../readings/units.js';
+import type { Job } from '../schedulerfile/scheduler.js';
+import type { SchedulerView } from '../schedulerfile/schedulerview.js';
 import { STATES, type State } from '../shm/liveness.js';
 import type { Node } from '../shm/node.js';
+import { plural } from '../shm/sentences.js';
 import { formatDuration } from '../text/durations.js';
 import { cut, oneLine } from '../text/text.js';
+import { shownNames } from '../trouble/rejections.js';
 import { jobJson, type ListedJob } from './joblist.js';
 import { type JobMember, memberJson, toldOf } from './jobmembers.js';
-import type { Job } from './scheduler.js';
-import type { SchedulerView } from './schedulerview.js';
 
 /** Names of nodes, and what others wrote, take no more of a line. */
 const TEXT_MOST = 24;

@@ -7,11 +7,6 @@ import { sinceMs } from '../shm/header.js';
 import { isInPieces } from '../shm/links.js';
 import type { State } from '../shm/liveness.js';
 import { LATELY_MS, type Refusal } from '../shm/node.js';
-import { SENDERS_EACH, type SenderEntry, type Snapshot } from '../shm/snapshot.js';
-import { formatDuration } from '../text/durations.js';
-import { foldParts } from '../text/hostlists.js';
-import { bySource, type Source } from '../text/rejectedsources.js';
-import { oneLine, shortened } from '../text/text.js';
 import {
   CLOCK_UNMEASURED,
   distanceText,
@@ -20,7 +15,12 @@ import {
   refusalText,
   reloadText,
   unjoinedText,
-} from './sentences.js';
+} from '../shm/sentences.js';
+import { SENDERS_EACH, type SenderEntry, type Snapshot } from '../shm/snapshot.js';
+import { formatDuration } from '../text/durations.js';
+import { foldParts } from '../text/hostlists.js';
+import { bySource, type Source } from '../text/rejectedsources.js';
+import { oneLine, shortened } from '../text/text.js';
 
 /** A node in whose name a report was rejected after its newest one. */
 export interface RefusedNode {

@@ -1,9 +1,9 @@
 // Users and the nodes that their jobs hold: how much of what was given to them is in use, and which nodes are in
 // trouble. Use is a node's: where jobs of others run beside theirs, it is that of all of them.
 
+import type { SchedulerView } from '../schedulerfile/schedulerview.js';
 import { compareNames, expandNodeNames, fold } from '../text/hostlists.js';
 import type { JobNode, ListedJob } from './joblist.js';
-import type { SchedulerView } from './schedulerview.js';
 
 /** What is shown of a user. */
 export interface ListedUser {

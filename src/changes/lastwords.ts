@@ -4,10 +4,10 @@
 import { meanings } from '../layout/terms.gen.js';
 import type { LastWord, LastWords } from '../shm/memory.js';
 import type { Node } from '../shm/node.js';
+import { plural, timeOf } from '../shm/sentences.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { oneLine } from '../text/text.js';
-import { shownNames } from './rejections.js';
-import { plural, timeOf } from './sentences.js';
+import { shownNames } from '../trouble/rejections.js';
 
 /** The contract's rows, and one that takes other nodes, so that only a reader can say it. */
 export type Said = LastWord | 'hottest';

@@ -3,15 +3,15 @@
 // answer.
 
 import type { Section } from '../presentation/nodesheet.js';
-import { shownNames } from '../presentation/rejections.js';
 import type { ExtraColumn } from '../query/columns.js';
 import type { Survey, Surveyed } from '../query/survey.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { formatDuration } from '../text/durations.js';
 import { expandNodeNames } from '../text/hostlists.js';
 import { oneLine } from '../text/text.js';
+import { unjudgedText } from '../trouble/marks.js';
+import { shownNames } from '../trouble/rejections.js';
 import { jobsByNode } from './differences.js';
-import { unjudgedText } from './marks.js';
 import { type Matched, match } from './matching.js';
 import type { Job, SchedulerNode } from './scheduler.js';
 import {
