@@ -6,8 +6,8 @@ import type { LastWord, LastWords } from '../shm/memory.js';
 import type { Node } from '../shm/node.js';
 import { plural, timeOf } from '../shm/sentences.js';
 import type { Snapshot } from '../shm/snapshot.js';
+import { shownNames } from '../text/hostlists.js';
 import { oneLine } from '../text/text.js';
-import { shownNames } from '../trouble/rejections.js';
 
 /** The contract's rows, and one that takes other nodes, so that only a reader can say it. */
 export type Said = LastWord | 'hottest';

@@ -7,8 +7,9 @@ import { type SchedulerView, schedulerViewOf } from '../schedulerfile/schedulerv
 import { NO_BOARD, unknownText } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
 import { type Painter, painter } from '../terminal/style.js';
+import { shownNames } from '../text/hostlists.js';
 import { json, print } from '../text/output.js';
-import { shownNames } from '../trouble/rejections.js';
+import { disagreements } from '../trouble/disagreements.js';
 import { type TableColumn, tableLines } from './table.js';
 
 /** What such a verb is asked for. */
@@ -86,7 +87,7 @@ export async function lookBesideScheduler(
     const look = { found, slurm, nodeOf: nodesOf(found), among: asked && new Set(asked) };
     const shown = show(look);
     const about = shown.about ?? asked;
-    const odd = slurm.disagreements(about === undefined ? found : survey(snapshot, { among: about }));
+    const odd = disagreements(slurm, about === undefined ? found : survey(snapshot, { among: about }));
     const isKnown = slurm.hasAnswered('jobs');
     if (options.json) {
       const sentences = json(odd.map(({ text }) => text));

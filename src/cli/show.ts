@@ -1,6 +1,7 @@
 // All that is known about a node on one page: for people, field by field, or as JSON. Reads the board once.
 
 import { readAcks } from '../acks/ackfile.js';
+import { schedulerSection } from '../jobs/schedulernode.js';
 import { defineVerb, parseVerb, UsageError } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
 import { nodeHead, nodeSheet } from '../presentation/nodesheet.js';
@@ -52,7 +53,7 @@ export async function main(argv: string[]): Promise<number> {
     const page = ({ index }: Surveyed) => {
       const node = snapshot.node(index);
       if (values.raw) return [nodeHead(node, paint), ...nodePage(node, paint)];
-      const { head, lines } = nodeSheet(node, paint, width(), slurm.section(node.name));
+      const { head, lines } = nodeSheet(node, paint, width(), schedulerSection(slurm, node.name));
       return [...head, ...lines];
     };
     // In the order of the command line, and not of the board.

@@ -1,5 +1,6 @@
 // The text of status: a line that sums up, rows or folded host lists, sentences. Knows no terminal and no command line.
 
+import { schedulerColumns } from '../jobs/schedulernode.js';
 import type { Grouping } from '../options/options.js';
 import { headline } from '../presentation/summary.js';
 import { troubleText } from '../presentation/troublelines.js';
@@ -172,7 +173,7 @@ async function rows(
   }));
   const [titles = [], ...cells] = layOut(shown, {
     columns: columns && chosenColumns(columns),
-    extra: slurm?.columns,
+    extra: slurm && schedulerColumns(slurm),
     width,
   });
   const line = (parts: string[]) => parts.join('  ').trimEnd();
@@ -355,7 +356,7 @@ export async function plainText(found: Survey, look: StatusLayout): Promise<stri
           return value === undefined ? [] : [`${column.spoken} ${value}${column.name === 'age' ? ' ago' : ''}`];
         });
     const readings = described(true);
-    const besides = (look.slurm?.columns ?? []).flatMap(({ name, title, text }) => {
+    const besides = (look.slurm === undefined ? [] : schedulerColumns(look.slurm)).flatMap(({ name, title, text }) => {
       const value = text(node);
       return value === undefined
         ? []

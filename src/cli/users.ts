@@ -6,8 +6,8 @@ import { type ListedUser, listUsers, userJson } from '../jobs/userlist.js';
 import { defineVerb, parseVerb } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
 import { namesOf } from '../query/survey.js';
+import { shownNames } from '../text/hostlists.js';
 import { cut, oneLine } from '../text/text.js';
-import { shownNames } from '../trouble/rejections.js';
 import { lookBesideScheduler, rowsText, type SchedulerLook, type Shown } from './schedulerlook.js';
 import type { TableColumn } from './table.js';
 

@@ -3,6 +3,7 @@
 import type { TroubleInfo } from '../acks/info.js';
 import type { EventFeed } from '../events/eventfeed.js';
 import type { KeptEvent } from '../events/eventlog.js';
+import { schedulerColumns, schedulerSection } from '../jobs/schedulernode.js';
 import type { Grouping } from '../options/options.js';
 import { nodeSheet } from '../presentation/nodesheet.js';
 import { headline } from '../presentation/summary.js';
@@ -293,7 +294,7 @@ function nodePage(view: View, { found, slurm }: Present, size: Size, look: Appea
   const surveyed = found.all.find(({ name }) => name === view.selected.name);
   if (surveyed === undefined) return page([`${view.selected.name} is not on the board`], BACK);
   const node = found.snapshot.node(surveyed.index);
-  const { head, lines } = nodeSheet(node, look.paint, size.columns, slurm?.section(surveyed.name));
+  const { head, lines } = nodeSheet(node, look.paint, size.columns, slurm && schedulerSection(slurm, surveyed.name));
   return scrolledPage(view, head, lines, size, page);
 }
 
@@ -402,7 +403,14 @@ function tablePage(
   const table =
     body.kind === 'groups'
       ? groupTable(found, body.groups.slice(from, to), view, columns, look)
-      : nodeTable(found, body.kind === 'nodes' ? body.nodes.slice(from, to) : [], view, columns, look, slurm?.columns);
+      : nodeTable(
+          found,
+          body.kind === 'nodes' ? body.nodes.slice(from, to) : [],
+          view,
+          columns,
+          look,
+          slurm && schedulerColumns(slurm),
+        );
   const drawn = table.lines.map((line, i) => {
     if (from + i !== next.selected.row) return line;
     const fitting = clip(line, columns);

@@ -10,8 +10,8 @@ import { STATES, type State } from '../shm/liveness.js';
 import type { Node } from '../shm/node.js';
 import { plural } from '../shm/sentences.js';
 import { formatDuration } from '../text/durations.js';
+import { shownNames } from '../text/hostlists.js';
 import { cut, oneLine } from '../text/text.js';
-import { shownNames } from '../trouble/rejections.js';
 import { jobJson, type ListedJob } from './joblist.js';
 import { type JobMember, memberJson, toldOf } from './jobmembers.js';
 

@@ -3,6 +3,7 @@
 // steps in ranges only if asked for. Reads no file: the page uses it, too.
 
 import { InputError, lowerCase, quote } from './inputerror.js';
+import { oneLine, shortened } from './unseen.js';
 
 /** The error of a host list. `column` counts from 1 and is the position of the mistake. */
 export class NodesetError extends InputError {
@@ -382,6 +383,13 @@ export function foldParts(names: Iterable<string>): string[] {
     parts.push([beginning, single ? `${beginning}${first}` : `${beginning}[${found.join(',')}]`]);
   }
   return parts.sort(([a], [b]) => compareNames(a, b)).map(([, text]) => text);
+}
+
+/** A few parts of a host list, shortened. */
+export function shownNames(names: readonly string[], most = 4): string {
+  const parts = foldParts(names.map(oneLine));
+  const cut = parts.slice(0, most).map(part => shortened(part, 60));
+  return parts.length > most ? `${cut.join(',')},…` : cut.join(',');
 }
 
 /** The names as one host list; empty for none. */

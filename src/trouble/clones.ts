@@ -4,8 +4,8 @@ import { sentences } from '../layout/wording.gen.js';
 import type { Clone } from '../shm/node.js';
 import { moment } from '../shm/sentences.js';
 import type { Snapshot } from '../shm/snapshot.js';
+import { shownNames } from '../text/hostlists.js';
 import { oneLine } from '../text/text.js';
-import { shownNames } from './rejections.js';
 
 /** A node as which two machines report. */
 export interface Cloned {

@@ -2,8 +2,8 @@
 // `status --json` are both made from these.
 
 import type { Surveyed } from '../query/survey.js';
+import { shownNames } from '../text/hostlists.js';
 import type { Kind } from './kinds.js';
-import { shownNames } from './rejections.js';
 
 /** A sentence by itself: with the names of its nodes, and with times that grow. */
 export interface Anomaly {

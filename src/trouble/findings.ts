@@ -9,6 +9,7 @@ import { byProblem, PROBLEM_TEXT } from '../shm/problems.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { fold } from '../text/hostlists.js';
 import { oneLine } from '../text/text.js';
+import { disagreements } from './disagreements.js';
 import { type Anomaly, type Finding, shown } from './finding.js';
 import { clones, RIVAL, refused, rivals, senders } from './identities.js';
 import { failedLinks, newLinks, pieces, unvouched } from './links.js';
@@ -126,8 +127,8 @@ function aboutChosen({ all, nodes, notOnBoard }: Survey, found: Finding[]): Find
 }
 
 /** Where a scheduler and the board disagree. That jobs run on silent nodes is told by the jobs of their line. */
-function disagreements(found: Survey, scheduler: SchedulerView): Finding[] {
-  return scheduler.disagreements(found).map(({ cause, nodes, text, what }) => ({
+function disagreementFindings(found: Survey, scheduler: SchedulerView): Finding[] {
+  return disagreements(scheduler, found).map(({ cause, nodes, text, what }) => ({
     ...{ kind: 'scheduler', cause, nodes, what: cause === 'job_on_silent' ? undefined : (what ?? text) },
     sentences: [{ kind: 'slurm', nodes, text }],
   }));
@@ -166,7 +167,7 @@ export function findingsOf(found: Survey, { scheduler, journals, acksWhy }: Othe
   const ofJournals = journals === undefined ? [] : journalTroubles(journals, found.snapshot);
   return [
     ...aboutChosen(found, findings(found, scheduler)),
-    ...(scheduler === undefined ? [] : [...disagreements(found, scheduler), ...marks(found, scheduler)]),
+    ...(scheduler === undefined ? [] : [...disagreementFindings(found, scheduler), ...marks(found, scheduler)]),
     ...ofJournals.map(
       ({ name: cause, text, what, sinceMs }): Finding => ({
         ...{ kind: 'journal', cause, nodes: [], what, sinceMs },

@@ -4,7 +4,6 @@ import { COMPARED } from '../outliers/readings.js';
 import { readingOf } from '../readings/readings.js';
 import { joined, writeValue } from '../readings/units.js';
 import type { OddMark } from '../schedulerfile/statefile.js';
-import { own } from '../text/tables.js';
 import { cut, oneLine } from '../text/text.js';
 
 /** A reading that this version does not know is named in so many characters. */
@@ -42,16 +41,4 @@ export function marksText(marks: readonly OddMark[]): string {
         .join('; ')}`,
   );
   return `differ from the other nodes of job ${oneLine(job)}: ${each.join('; ')}`;
-}
-
-const WHY: Readonly<Record<string, string>> = {
-  young: 'it runs for less than two minutes',
-  changed: 'most of its nodes have just changed their use',
-  few: 'fewer than four of its nodes can be compared',
-  shared: 'other jobs are on its nodes',
-};
-
-/** Why a job is not judged, by the word of the judge. */
-export function unjudgedText(why: string): string {
-  return own(WHY, why) ?? oneLine(why);
 }

@@ -2,8 +2,7 @@
 
 import { type Alike, type Odd, valueText } from '../query/odd.js';
 import type { Snapshot } from '../shm/snapshot.js';
-import { fold } from '../text/hostlists.js';
-import { shownNames } from './rejections.js';
+import { fold, shownNames } from '../text/hostlists.js';
 
 /** So many groups are named. */
 const GROUPS_MOST = 3;

@@ -18,22 +18,15 @@ import {
 } from '../shm/sentences.js';
 import { SENDERS_EACH, type SenderEntry, type Snapshot } from '../shm/snapshot.js';
 import { formatDuration } from '../text/durations.js';
-import { foldParts } from '../text/hostlists.js';
+import { shownNames } from '../text/hostlists.js';
 import { bySource, type Source } from '../text/rejectedsources.js';
-import { oneLine, shortened } from '../text/text.js';
+import { oneLine } from '../text/text.js';
 
 /** A node in whose name a report was rejected after its newest one. */
 export interface RefusedNode {
   readonly name: string;
   readonly state: State;
   readonly refusal: Refusal;
-}
-
-/** A few parts of a host list, shortened. */
-export function shownNames(names: readonly string[], most = 4): string {
-  const parts = foldParts(names.map(oneLine));
-  const cut = parts.slice(0, most).map(part => shortened(part, 60));
-  return parts.length > most ? `${cut.join(',')},…` : cut.join(',');
 }
 
 function textOf(nodes: readonly RefusedNode[]): string {

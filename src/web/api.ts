@@ -2,6 +2,7 @@
 // by piece if it is long.
 
 import { type AskedEvents, chosenEvents } from '../events/eventfeed.js';
+import { schedulerColumns, schedulerSection } from '../jobs/schedulernode.js';
 import { ranked } from '../layout/terms.gen.js';
 import { type HttpRequest, type HttpResponse, sentence } from '../net/http.js';
 import type { Pieces } from '../net/sending.js';
@@ -190,7 +191,12 @@ export class Api {
     if (jobs === undefined && hidden !== undefined) throw new InputError(`${quote(hidden)}: ${JOBS_HIDDEN}`);
     if (watcher.trouble !== undefined) return sentence(503, watcher.trouble);
     try {
-      return answer(await this.#pages.page(key, { ...asked, columns: jobs?.view(watcher.names).columns ?? [] }));
+      return answer(
+        await this.#pages.page(key, {
+          ...asked,
+          columns: jobs === undefined ? [] : schedulerColumns(jobs.view(watcher.names)),
+        }),
+      );
     } catch (error) {
       if (error instanceof NoBoard) return sentence(503, error.message);
       throw error;
@@ -284,7 +290,8 @@ export class Api {
       const snapshot = reader.snapshotOf(name);
       const [node] = [...snapshot.nodes()];
       if (node === undefined) return sentence(404, `${quote(name)} is not on the board`);
-      const slurm = this.wall.jobs?.view(this.wall.watcher.names).section(name);
+      const { jobs, watcher } = this.wall;
+      const slurm = jobs && schedulerSection(jobs.view(watcher.names), name);
       const sheet = {
         schema: 1,
         seq: this.#seq,

@@ -12,6 +12,7 @@ import { readState } from '../schedulerfile/statefile.js';
 import { BoardReader } from '../shm/reader.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { fold } from '../text/hostlists.js';
+import { disagreements } from '../trouble/disagreements.js';
 import { withoutJob } from '../trouble/trouble.js';
 import type { Wall } from './wall.js';
 import { NODE_PAGE, RIVER } from './wire.js';
@@ -49,7 +50,7 @@ export class Jobs {
     const { found, view, nodeOf } = this.#look(snapshot, names);
     return {
       slurm: view.head,
-      sentences: view.disagreements(found).map(({ text, nodes }) => ({
+      sentences: disagreements(view, found).map(({ text, nodes }) => ({
         ...{ kind: 'slurm', text },
         ...(nodes.length > 0 && { nodes: fold(nodes.map(({ name }) => name)) }),
       })),

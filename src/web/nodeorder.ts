@@ -1,6 +1,7 @@
 // The nodes in an order, a page of them at a time, as beoboard status sorts them. All nodes are compared in slices, so
 // that no look waits; what is told of the nodes of the page is read anew.
 
+import type { SchedulerColumn } from '../jobs/schedulernode.js';
 import { boardJson, nodeTeller } from '../presentation/statusjson.js';
 import { sortField } from '../query/columns.js';
 import { comparisonBy, sortKey } from '../query/sorting.js';
@@ -8,7 +9,6 @@ import { Cursor } from '../readings/cursor.js';
 import { taken } from '../readings/measures.js';
 import type { Reading, Value } from '../readings/readings.js';
 import { SCALES } from '../readings/scales.js';
-import type { SchedulerColumn } from '../schedulerfile/schedulerview.js';
 import { SlicedLook } from '../service/slices.js';
 import { NoBoard } from '../shm/noboard.js';
 import type { Node } from '../shm/node.js';

@@ -18,6 +18,7 @@ import {
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { schedulerSection } from '../../src/jobs/schedulernode.js';
 import { schedulerFamilies } from '../../src/prometheus/schedulerfamilies.js';
 import { NoAnswer } from '../../src/schedulerfile/scheduler.js';
 import { Pairing, SchedulerView } from '../../src/schedulerfile/schedulerview.js';
@@ -230,7 +231,7 @@ t.test('a NodeName is data on a page, too', t => {
   const nodes = { list: [{ name: evil, state: 'IDLE', cpus: 4 }] };
   const view = new SchedulerView(new Pairing({ state: { ...STATE, nodes, names: { [evil]: 'n1' } } }, ['n1']));
   t.same(
-    view.section('n1').facts.map(facts => facts.slice(-2)),
+    schedulerSection(view, 'n1').facts.map(facts => facts.slice(-2)),
     [['IDLE as \\u{1b}[31mN1', '0 of 4 CPUs given to jobs']],
   );
   t.end();

@@ -1,0 +1,80 @@
+// What the scheduler says of a node, for people: columns of a table, and a part of the node's page.
+
+import type { Section } from '../presentation/nodesheet.js';
+import type { ExtraColumn } from '../query/columns.js';
+import type { Job } from '../schedulerfile/scheduler.js';
+import type { SchedulerNodeInfo, SchedulerView } from '../schedulerfile/schedulerview.js';
+import { formatDuration } from '../text/durations.js';
+import { expandNodeNames } from '../text/hostlists.js';
+import { oneLine } from '../text/text.js';
+import { ids } from '../trouble/disagreements.js';
+
+/** A column that needs nothing but a node's name. */
+export interface SchedulerColumn extends ExtraColumn {
+  readonly text: (node: { readonly name: string }) => string | undefined;
+}
+
+function nodesIn({ nodes }: Job): string {
+  const count = expandNodeNames(nodes).length;
+  return `${count} ${count === 1 ? 'node' : 'nodes'}`;
+}
+
+/** Columns for the table; in brackets if the answer is old. */
+export function schedulerColumns(scheduler: SchedulerView): SchedulerColumn[] {
+  const cell = (text: string | undefined) =>
+    text === undefined || text === '' || scheduler.trouble === undefined ? text || undefined : `[${text}]`;
+  const column = (name: string, title: string, of: (side: SchedulerNodeInfo) => string): SchedulerColumn => ({
+    name,
+    title,
+    left: true,
+    text: node => {
+      const side = scheduler.of(node.name);
+      return side && cell(of(side));
+    },
+  });
+  return [
+    column('slurm', scheduler.name.toUpperCase(), ({ node }) => oneLine(node.state)),
+    column('user', 'USER', ({ jobs }) => [...new Set(jobs.map(({ user }) => oneLine(user)))].join(',')),
+    column('jobs', 'JOBS', ({ jobs }) => ids(jobs.map(({ id }) => id))),
+  ];
+}
+
+function facts(scheduler: SchedulerView, name: string): string[][] {
+  const side = scheduler.of(name);
+  const partial = scheduler.partial.map(text => [text]);
+  // What was left out may be about this one.
+  if (side === undefined) return scheduler.state?.nodes.left_out ? partial : [];
+  const { node, jobs } = side;
+  const since = (s: number | undefined) =>
+    s === undefined ? '' : ` for ${formatDuration(Math.max(0, Date.now() - s * 1000))}`;
+  const gpus = node.gpus ? [`${node.gpus_used ?? 0} of ${node.gpus} GPUs given to jobs`] : [];
+  return [
+    [
+      ...(scheduler.trouble === undefined ? [] : [`(old: ${scheduler.trouble})`]),
+      `${oneLine(node.state)}${node.name === name ? '' : ` as ${oneLine(node.name)}`}`,
+      ...(node.cpus === 0 ? [] : [`${node.cpus_used ?? 0} of ${node.cpus} CPUs given to jobs`]),
+      ...gpus,
+      ...(node.switch === undefined ? [] : [`behind ${oneLine(node.switch)}`]),
+    ],
+    ...(node.reason === undefined
+      ? []
+      : [
+          [
+            `reason: ${oneLine(node.reason)}${node.reason_by ? ` (${oneLine(node.reason_by)}${since(node.reason_s)})` : ''}`,
+          ],
+        ]),
+    ...jobs.map(job => [
+      `job ${oneLine(job.id)}${job.user === '' ? '' : ` of ${oneLine(job.user)}`}`,
+      `${oneLine(job.state)}${since(job.start_s)}`,
+      `${job.cpus === 0 ? '' : `${job.cpus} ${job.cpus === 1 ? 'CPU' : 'CPUs'} `}on ${nodesIn(job)}`,
+      ...(job.partition === '' ? [] : [`partition ${oneLine(job.partition)}`]),
+      ...(job.name === '' ? [] : [oneLine(job.name)]),
+    ]),
+    ...partial,
+  ];
+}
+
+/** One node as a part of its page. */
+export function schedulerSection(scheduler: SchedulerView, name: string): Section {
+  return { title: scheduler.name, facts: facts(scheduler, name) };
+}

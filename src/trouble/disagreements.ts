@@ -1,0 +1,86 @@
+// Where the scheduler and the board disagree, in sentences.
+
+import type { Survey, Surveyed } from '../query/survey.js';
+import type { SchedulerView } from '../schedulerfile/schedulerview.js';
+import type { Difference, Kind, State } from '../schedulerfile/statefile.js';
+import { shownNames } from '../text/hostlists.js';
+import { oneLine } from '../text/text.js';
+
+/** Where the scheduler and the board disagree, or what is wrong with the scheduler's answer. */
+export interface Disagreement {
+  /** A kind of difference, `alone`, `missing`, `partial` or `trouble`. */
+  readonly cause: Kind | 'alone' | 'missing' | 'partial' | 'trouble';
+  readonly nodes: readonly Surveyed[];
+  /** In a sentence. */
+  readonly text: string;
+  /** In words that follow the names of the nodes; undefined: the sentence is about none. */
+  readonly what?: string;
+}
+
+/** How many jobs one sentence names. */
+const JOBS_SHOWN = 4;
+
+/** The ids of jobs, a few of them. */
+export function ids(jobs: readonly string[]): string {
+  const more = jobs.length - JOBS_SHOWN;
+  return `${jobs.slice(0, JOBS_SHOWN).map(oneLine).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+const oneOr = (count: number, one: string, several: string) => (count === 1 ? one : several);
+
+/** The names of the scheduler and of its daemon. */
+type Named = Pick<State, 'scheduler' | 'daemon'>;
+
+/** What is true of these nodes, in words that follow their names. */
+const WORDS: Readonly<Record<Kind, (all: readonly Difference[], jobs: readonly string[], named: Named) => string>> = {
+  silent_schedulable: (all, _, { scheduler }) =>
+    `silent, yet ${scheduler} would start jobs there; drain ${oneOr(all.length, 'it', 'them')}, or look at the sender`,
+  job_on_silent: (all, jobs) =>
+    `silent, and ${oneOr(jobs.length, 'job', 'jobs')} ${ids(jobs)} ${oneOr(jobs.length, 'runs', 'run')} on ${oneOr(all.length, 'it', 'them')}`,
+  live_down: (all, _, { scheduler, daemon }) =>
+    `live on the board, and DOWN in ${scheduler}: the fault is ${oneOr(all.length, 'its', 'their')} ${daemon} rather than the ${oneOr(all.length, 'node', 'nodes')}`,
+  idle_in_job: (all, jobs) =>
+    `idle, though ${oneOr(jobs.length, 'job', 'jobs')} ${ids(jobs)} ${oneOr(jobs.length, 'has', 'have')} ${oneOr(all.length, 'it', 'them')}`,
+  busy_without_job: () => 'busy without a job: processes that a job left, or somebody who is logged in',
+};
+
+/**
+ * Where the scheduler and the board disagree about these nodes, and which nodes only one of them knows; nothing is
+ * concluded from an old answer.
+ */
+export function disagreements(scheduler: SchedulerView, { snapshot, all, nodes }: Survey): Disagreement[] {
+  const { state, pairing } = scheduler;
+  if (scheduler.trouble !== undefined) return [{ cause: 'trouble', nodes: [], text: scheduler.trouble }];
+  const found = scheduler.partial.map((text): Disagreement => ({ cause: 'partial', nodes: [], text }));
+  if (snapshot.stalled || snapshot.retired || state === undefined) return found;
+  const named = { scheduler: scheduler.name, daemon: oneLine(state.daemon) };
+  const chosen = new Map(nodes.map(node => [node.name, node]));
+  const byKind = new Map<Kind, Difference[]>();
+  for (const difference of state.differences)
+    if (chosen.has(difference.node) && Object.hasOwn(WORDS, difference.kind))
+      byKind.set(difference.kind, [...(byKind.get(difference.kind) ?? []), difference]);
+  for (const [cause, some] of byKind) {
+    const jobs = [...new Set(some.flatMap(({ jobs = [] }) => jobs))];
+    const what = WORDS[cause](some, jobs, named);
+    const text = `${shownNames(some.map(({ node }) => node))}: ${what}`;
+    found.push({ cause, nodes: some.flatMap(({ node }) => chosen.get(node) ?? []), text, what });
+  }
+  const { boardAlone, schedulerAlone } = pairing.matched;
+  const alone = boardAlone.flatMap(name => chosen.get(name) ?? []).filter(({ state }) => state !== 'left');
+  const { unshown } = state;
+  const unless = unshown === undefined ? '' : `, or ${oneLine(unshown)}`;
+  if (alone.length > 0 && pairing.nodes.size > 0) {
+    const what = `on the board, and not known to ${named.scheduler}${unless}`;
+    found.push({ cause: 'alone', nodes: alone, text: `${what}: ${shownNames(alone.map(({ name }) => name))}`, what });
+  }
+  // A node that is powered down has no reason to report.
+  const missing = schedulerAlone.filter(name => {
+    const { asleep, base } = pairing.nodes.get(name) ?? {};
+    return !asleep && base !== 'future';
+  });
+  if (missing.length > 0 && nodes.length === all.length) {
+    const text = `known to ${named.scheduler}, and not on the board: ${shownNames(missing)}`;
+    found.push({ cause: 'missing', nodes: [], text });
+  }
+  return found;
+}
