@@ -5,11 +5,10 @@ import { enums } from '../layout/layout.gen.js';
 import { linkName } from '../shm/links.js';
 import { countStates, NUMBERED, type State } from '../shm/liveness.js';
 import { NoBoard } from '../shm/noboard.js';
-import type { Node } from '../shm/node.js';
 import type { NodeStates } from '../shm/nodestates.js';
 import { PROBLEMS, type Problem, problemBit } from '../shm/problems.js';
 import type { BoardReader, EventEntry } from '../shm/reader.js';
-import type { Snapshot } from '../shm/snapshot.js';
+import type { Node, Snapshot } from '../shm/snapshot.js';
 import { DigestBuilder } from './digest.js';
 import { LastReports, type Saying, saidJson } from './lastwords.js';
 

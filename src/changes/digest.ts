@@ -4,8 +4,9 @@
 import { structs } from '../layout/layout.gen.js';
 import { mayBeRefused, NUMBERED, type State } from '../shm/liveness.js';
 import { type LastWords, Memory } from '../shm/memory.js';
-import type { Node, Refusal } from '../shm/node.js';
 import type { BoardReader } from '../shm/reader.js';
+import type { Refusal } from '../shm/refusal.js';
+import type { Node } from '../shm/snapshot.js';
 import { type Heat, type Overview, Snapshot } from '../shm/snapshot.js';
 import { HOUR_MS } from './deafness.js';
 

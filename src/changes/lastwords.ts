@@ -3,9 +3,8 @@
 
 import { meanings } from '../layout/terms.gen.js';
 import type { LastWord, LastWords } from '../shm/memory.js';
-import type { Node } from '../shm/node.js';
 import { plural, timeOf } from '../shm/sentences.js';
-import type { Snapshot } from '../shm/snapshot.js';
+import type { Node, Snapshot } from '../shm/snapshot.js';
 import { shownNames } from '../text/hostlists.js';
 import { oneLine } from '../text/text.js';
 

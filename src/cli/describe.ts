@@ -6,7 +6,8 @@ import { defineVerb, parseVerb, UsageError } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
 import { COLUMNS } from '../query/columns.js';
 import { type EntryReading, entryReadings } from '../readings/entries.js';
-import { allReadings, meantReading, type Reading, readingOf } from '../readings/readings.js';
+import type { Reading } from '../readings/measures.js';
+import { allReadings, meantReading, readingOf } from '../readings/readings.js';
 import { json, print } from '../text/output.js';
 import { didYouMean, quote } from '../text/text.js';
 

@@ -7,7 +7,7 @@ import { Journal } from '../journalfile/journal.js';
 import { lastEnds } from '../journalfile/lastends.js';
 import { type Asked, Listing, merged } from '../journalfile/listing.js';
 import { believedUsers, JournalFolder, NoJournal } from '../journalfile/segments.js';
-import { UsageError, type ValuesOf } from '../options/options.js';
+import { type forms, UsageError, type Values } from '../options/options.js';
 import { journalLine, journalObject, lastEndLine, lastEndObject } from '../presentation/journallines.js';
 import { pause } from '../service/pause.js';
 import { wallTime } from '../shm/sentences.js';
@@ -15,9 +15,13 @@ import { painter } from '../terminal/style.js';
 import { dayLater } from '../text/moments.js';
 import { print } from '../text/output.js';
 import { oneLine } from '../text/text.js';
-import type { verb } from './events.js';
 
-type Options = ValuesOf<typeof verb>;
+/** The options of `beoboard events` that ask journals. */
+type Options = Values<
+  | ('since' | 'until' | 'last' | 'last-end' | 'follow' | 'for' | 'nodes' | 'kind')
+  | ('journal-dir' | 'owner' | 'json' | 'color'),
+  typeof forms.events
+>;
 
 /** The time between two looks for what is written next. */
 const LOOK_MS = 250;

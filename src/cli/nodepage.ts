@@ -3,8 +3,8 @@
 import { enums, structs } from '../layout/layout.gen.js';
 import { NOTHING } from '../query/columns.js';
 import { COUNTERS } from '../readings/readings.js';
-import type { Node } from '../shm/node.js';
 import { reasonText } from '../shm/sentences.js';
+import type { Node } from '../shm/snapshot.js';
 import type { Painter } from '../terminal/style.js';
 import { formatDuration } from '../text/durations.js';
 import { oneLine } from '../text/text.js';

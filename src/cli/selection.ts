@@ -3,9 +3,9 @@
 
 import { UsageError } from '../options/options.js';
 import { mayBeRefused } from '../shm/liveness.js';
-import type { Node } from '../shm/node.js';
 import type { BoardReader } from '../shm/reader.js';
 import { linkNews } from '../shm/sentences.js';
+import type { Node } from '../shm/snapshot.js';
 import { type Cloned, cloneTexts } from '../trouble/clones.js';
 import { type RefusedNode, unheardTexts } from '../trouble/rejections.js';
 import { type Census, monitorTroubles, type NodeFilter } from './census.js';

@@ -4,9 +4,8 @@
 import { hostname } from 'node:os';
 import { mayBeRefused } from '../shm/liveness.js';
 import { NoBoard } from '../shm/noboard.js';
-import type { Node } from '../shm/node.js';
 import { lastingText, linkNews, refusalText } from '../shm/sentences.js';
-import type { Snapshot } from '../shm/snapshot.js';
+import type { Node, Snapshot } from '../shm/snapshot.js';
 import { Page } from '../text/buffer.js';
 import { formatDuration } from '../text/durations.js';
 import { attributes, GANGLIA, PROLOGUE } from './dtd.js';

@@ -4,8 +4,7 @@
 import { structs } from '../layout/layout.gen.js';
 import { Cursor } from '../readings/cursor.js';
 import type { State } from '../shm/liveness.js';
-import type { Node } from '../shm/node.js';
-import type { Snapshot } from '../shm/snapshot.js';
+import type { Node, Snapshot } from '../shm/snapshot.js';
 
 /** gmetad calls a host down when its TN has reached four times its TMAX. */
 export const TMAX = 20;

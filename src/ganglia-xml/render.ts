@@ -4,8 +4,7 @@
 import { structs } from '../layout/layout.gen.js';
 import { type PrintTemplate, TEXT_GAP, template } from '../native/index.js';
 import { MeasureReader } from '../readings/measurereader.js';
-import type { Node } from '../shm/node.js';
-import type { Snapshot } from '../shm/snapshot.js';
+import type { Node, Snapshot } from '../shm/snapshot.js';
 import { Page } from '../text/buffer.js';
 import { attributes } from './dtd.js';
 import { Host, TMAX } from './host.js';

@@ -2,7 +2,8 @@
 // node. Only what no other job shares counts as a job's own.
 
 import type { Survey } from '../query/survey.js';
-import { readingOf, type Value } from '../readings/readings.js';
+import type { Value } from '../readings/measures.js';
+import { readingOf } from '../readings/readings.js';
 import type { Job } from '../schedulerfile/scheduler.js';
 import type { SchedulerView } from '../schedulerfile/schedulerview.js';
 import { STATES, type State } from '../shm/liveness.js';

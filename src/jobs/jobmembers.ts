@@ -5,10 +5,11 @@ import { deviation, findMiddle, type Middle, median } from '../outliers/deviatio
 import { isAtEqual } from '../outliers/judge.js';
 import { FEWEST } from '../outliers/peers.js';
 import { COMPARED, type Compared } from '../outliers/readings.js';
-import { type Reading, readingOf } from '../readings/readings.js';
+import type { Reading } from '../readings/measures.js';
+import { readingOf } from '../readings/readings.js';
 import type { State } from '../shm/liveness.js';
-import type { Node } from '../shm/node.js';
 import type { Problem } from '../shm/problems.js';
+import type { Node } from '../shm/snapshot.js';
 import { compareNames } from '../text/hostlists.js';
 import type { ListedJob } from './joblist.js';
 

@@ -178,4 +178,4 @@ export interface BoardAddon {
   ): { state: Exclude<BoardState, 'ready'>; why: string } | { state: 'ready'; board: BoardMapping };
 }
 
-export const { texts, overview, totals, mapBoard } = addon;
+export const { texts, overview, totals, mapBoard } = addon as BoardAddon;

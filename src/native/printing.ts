@@ -122,4 +122,4 @@ export interface PrintingAddon {
   JsonPrinter: new (into: Uint8Array, from: DataView) => JsonPrinter;
 }
 
-export const { extractor, lastWords, template, JsonTable, JsonPrinter } = addon;
+export const { extractor, lastWords, template, JsonTable, JsonPrinter } = addon as PrintingAddon;

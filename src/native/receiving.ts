@@ -160,4 +160,4 @@ export interface ReceivingAddon {
   BulkSender: new (host: string, port: number) => BulkSender;
 }
 
-export const { Writer, Receiver, BulkSender } = addon;
+export const { Writer, Receiver, BulkSender } = addon as ReceivingAddon;

@@ -85,4 +85,4 @@ export interface RelayingAddon {
   Mirror: new (options: MirrorOptions) => Mirror;
 }
 
-export const { Sweep, Mirror } = addon;
+export const { Sweep, Mirror } = addon as RelayingAddon;

@@ -50,4 +50,4 @@ export interface SystemAddon {
   notify(path: string, message: string): number;
 }
 
-export const { clocks, adjtimex, readText, unread, memoryFile, lock, hmac, notify } = addon;
+export const { clocks, adjtimex, readText, unread, memoryFile, lock, hmac, notify } = addon as SystemAddon;

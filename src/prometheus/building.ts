@@ -5,8 +5,8 @@ import { dictionary } from '../layout/dictionary.gen.js';
 import { structs } from '../layout/layout.gen.js';
 import type { Cursor } from '../readings/cursor.js';
 import { entryReadings, type List } from '../readings/entries.js';
-import { type Measure, times } from '../readings/measures.js';
-import { type Reading, readingOf } from '../readings/readings.js';
+import { type Measure, type Reading, times } from '../readings/measures.js';
+import { readingOf } from '../readings/readings.js';
 import type { Column, Family, Label, Series, Whose } from './family.js';
 import { escaped } from './plan.js';
 

@@ -1,9 +1,10 @@
 // The columns of the table: their titles, how a value is shown, and which columns fit into a terminal.
 
 import { entryReadings } from '../readings/entries.js';
-import { meantReading, pressures, type Reading, readingOf } from '../readings/readings.js';
-import type { Node } from '../shm/node.js';
+import type { Reading } from '../readings/measures.js';
+import { meantReading, pressures, readingOf } from '../readings/readings.js';
 import { shortTimeOf } from '../shm/sentences.js';
+import type { Node } from '../shm/snapshot.js';
 import { formatDuration } from '../text/durations.js';
 import { cut, didYouMean, InputError, oneLine, quote } from '../text/text.js';
 

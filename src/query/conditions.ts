@@ -3,11 +3,12 @@
 
 import { cursorOf } from '../readings/cursor.js';
 import { type EntryReading, entriesOf, entryReadings, entryValue, isEntry, type List } from '../readings/entries.js';
-import { meantReading, type Reading, readingOf, type Value } from '../readings/readings.js';
+import type { Reading, Value } from '../readings/measures.js';
+import { meantReading, readingOf } from '../readings/readings.js';
 import { EXAMPLE, isUnit, type Quantity, type Unit, writtenUnit } from '../readings/units.js';
 import { STATES } from '../shm/liveness.js';
-import type { Node } from '../shm/node.js';
 import { PROBLEMS } from '../shm/problems.js';
+import type { Node } from '../shm/snapshot.js';
 import { UsageError } from '../text/failure.js';
 import { compilePattern, MOST_INSTRUCTIONS } from '../text/patterns.js';
 import { didYouMean, InputError, lowerCase, nearest, quote } from '../text/text.js';

@@ -2,7 +2,7 @@
 // of its live nodes, and the nodes that are not live.
 
 import type { Grouping } from '../options/options.js';
-import type { Reading, Value } from '../readings/readings.js';
+import type { Reading, Value } from '../readings/measures.js';
 import { STATES, type State } from '../shm/liveness.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { compareNames, fold } from '../text/hostlists.js';

@@ -3,8 +3,8 @@
 
 import { type Alike, type Difference, differences, type Trait } from '../outliers/families.js';
 import { Cursor } from '../readings/cursor.js';
-import { bit, type Measure, taken } from '../readings/measures.js';
-import { type Reading, readingOf } from '../readings/readings.js';
+import { bit, type Measure, type Reading, taken } from '../readings/measures.js';
+import { readingOf } from '../readings/readings.js';
 import { writeId, writeValue, writeVersion } from '../readings/units.js';
 import { setBit } from '../shm/rates.js';
 import type { Snapshot } from '../shm/snapshot.js';

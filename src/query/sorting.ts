@@ -1,7 +1,7 @@
 // The order in which nodes are shown: the worst first, or by a field. Pure.
 
 import { structs } from '../layout/layout.gen.js';
-import type { Value } from '../readings/readings.js';
+import type { Value } from '../readings/measures.js';
 import { STATES } from '../shm/liveness.js';
 import { PROBLEMS, problemBit } from '../shm/problems.js';
 import type { Snapshot } from '../shm/snapshot.js';

@@ -1,8 +1,7 @@
 // One look at all nodes of a snapshot: their names, states, ages, and what shows the odd one out. Judges nothing.
 
 import { countStates, NUMBERED, type State } from '../shm/liveness.js';
-import type { Node } from '../shm/node.js';
-import type { Snapshot, Totals } from '../shm/snapshot.js';
+import type { Node, Snapshot, Totals } from '../shm/snapshot.js';
 import { usable } from '../text/failure.js';
 import { readNodes } from '../text/nodefiles.js';
 

@@ -2,9 +2,8 @@
 // document. It makes no objects and computes only what is asked for.
 
 import { structs } from '../layout/layout.gen.js';
-import type { Node } from '../shm/node.js';
 import { type Counter, CPU_TIMES, type InterfaceCounter, interfaceCounterOf, Pair } from '../shm/rates.js';
-import type { Snapshot } from '../shm/snapshot.js';
+import type { Node, Snapshot } from '../shm/snapshot.js';
 
 /** The kinds of CPU time, in the order of the contract's `cpu_*_ms`. */
 export const CPU_KINDS = ['user', 'nice', 'system', 'idle', 'iowait', 'irq', 'softirq', 'steal'] as const;

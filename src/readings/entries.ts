@@ -3,11 +3,10 @@
 
 import { getter } from '../layout/codec.js';
 import { bits, structs } from '../layout/layout.gen.js';
-import type { Node } from '../shm/node.js';
 import { type InterfaceCounter, interfaceCounterOf, isMeasured, setBit } from '../shm/rates.js';
+import type { Node } from '../shm/snapshot.js';
 import { type Cursor, cursorOf } from './cursor.js';
-import { type EntryStruct, leaf, type Measure, setOf, sumRate, taken } from './measures.js';
-import type { Reading, Value } from './readings.js';
+import { type EntryStruct, leaf, type Measure, type Reading, setOf, sumRate, taken, type Value } from './measures.js';
 import { contractUnit, NUMBER, named, perSecond, scaled, UNIT_ENDING } from './units.js';
 
 /** The kinds of entries, by the name of the field that holds them. */

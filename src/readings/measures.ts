@@ -13,8 +13,9 @@ import {
   type SetBit,
   setBit,
 } from '../shm/rates.js';
+import type { Node } from '../shm/snapshot.js';
 import { CPU_KINDS, type Cursor, TRAFFIC } from './cursor.js';
-import { perOf } from './units.js';
+import { perOf, type Unit } from './units.js';
 
 /**
  * A number that is only read and scaled, without any other computation; a program that wants many of each node has them
@@ -45,6 +46,35 @@ export interface Measure<C extends Cursor = Cursor> {
   readonly ofRecord?: true | undefined;
   /** The number; NaN: unknown. For a text, whether it is known: any number except NaN. */
   readonly take: Take<C>;
+}
+
+export type Value = number | string | undefined;
+
+export interface Reading {
+  readonly name: string;
+  /** In words for people. */
+  readonly about: string;
+  readonly unit: Unit;
+  /** The words that stand for its numbers. */
+  readonly words?: readonly string[];
+  readonly isText?: boolean;
+  /** It is an identity or a mask: neither a mean nor a rounded one means anything. */
+  readonly isId?: boolean;
+  /** Its name has no unit although the reading has one, so a number beside it must have one, too. */
+  readonly wantsUnit?: boolean;
+  /** The name of the whole that per cent refer to. */
+  readonly total?: string;
+  /**
+   * The name of the field of the contract that it is made of, if it is one: a struct's field after a point, as in
+   * `net_if.mbps`.
+   */
+  readonly source?: string;
+  /** In a few words, as the title of a graph. */
+  readonly title?: string;
+  /** How to get the number; absent for a text. */
+  readonly measure?: Measure;
+  /** The value for one node, number or text; undefined: unknown. */
+  readonly value: (node: Node) => Value;
 }
 
 type Fields = typeof structs.report.fields;

@@ -7,12 +7,11 @@ import { bits, enums, structs } from '../layout/layout.gen.js';
 import { meanings } from '../layout/terms.gen.js';
 import { mayBeRefused, NUMBERED, type State } from '../shm/liveness.js';
 import type { Memory } from '../shm/memory.js';
-import type { Node } from '../shm/node.js';
-import { LATELY_MS } from '../shm/node.js';
 import { PROBLEMS, problemBit } from '../shm/problems.js';
 import { type CounterName, CPU_TIMES, isMeasured, setBit } from '../shm/rates.js';
+import { LATELY_MS } from '../shm/refusal.js';
 import { reasonText } from '../shm/sentences.js';
-import type { Snapshot } from '../shm/snapshot.js';
+import type { Node, Snapshot } from '../shm/snapshot.js';
 import { formatDuration } from '../text/durations.js';
 import { nearest } from '../text/text.js';
 import type { CPU_KINDS } from './cursor.js';
@@ -32,6 +31,7 @@ import {
   ofGroups,
   ofLinks,
   ofRecord,
+  type Reading,
   rate,
   setOf,
   share,
@@ -53,35 +53,6 @@ import {
   UNIT_ENDING,
   type Unit,
 } from './units.js';
-
-export type Value = number | string | undefined;
-
-export interface Reading {
-  readonly name: string;
-  /** In words for people. */
-  readonly about: string;
-  readonly unit: Unit;
-  /** The words that stand for its numbers. */
-  readonly words?: readonly string[];
-  readonly isText?: boolean;
-  /** It is an identity or a mask: neither a mean nor a rounded one means anything. */
-  readonly isId?: boolean;
-  /** Its name has no unit although the reading has one, so a number beside it must have one, too. */
-  readonly wantsUnit?: boolean;
-  /** The name of the whole that per cent refer to. */
-  readonly total?: string;
-  /**
-   * The name of the field of the contract that it is made of, if it is one: a struct's field after a point, as in
-   * `net_if.mbps`.
-   */
-  readonly source?: string;
-  /** In a few words, as the title of a graph. */
-  readonly title?: string;
-  /** How to get the number; absent for a text. */
-  readonly measure?: Measure;
-  /** The value for one node, number or text; undefined: unknown. */
-  readonly value: (node: Node) => Value;
-}
 
 function reading(name: string, about: string, unit: Unit, measure: Measure, more: Partial<Reading> = {}): Reading {
   const value = (node: Node) => {

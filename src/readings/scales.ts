@@ -2,8 +2,8 @@
 // on every cluster and at every time. Conditions know each by the same name.
 
 import type { Cursor } from './cursor.js';
-import { type Measure, taken } from './measures.js';
-import { type Reading, readingOf } from './readings.js';
+import { type Measure, type Reading, taken } from './measures.js';
+import { readingOf } from './readings.js';
 
 /** A reading, and the range that is shown. */
 export interface Scale {

@@ -1,10 +1,29 @@
 // What a board's header says besides liveness: a mirror's origin, the accepted keys, what could not be reloaded. Pure.
 
+import type { Decoded } from '../layout/codec.js';
 import { enums } from '../layout/layout.gen.js';
-import type { Snapshot } from './snapshot.js';
+import type { LinkEntry } from './links.js';
+
+/** The board's header, and the reader's CLOCK_MONOTONIC taken before it was read. All times in ns of that clock. */
+export interface Evidence {
+  nowNs: bigint;
+  heartbeatNs: bigint;
+  listeningSinceNs: bigint;
+  uncertainAfterNs: bigint;
+  silentAfterNs: bigint;
+  /** A longer interval of a node counts as this one. */
+  longestIntervalMs: number;
+  retired: boolean;
+}
+
+/** What a snapshot has of its board's header. */
+interface Headed {
+  readonly header: Decoded<'board_header'>;
+  readonly evidence: Evidence;
+}
 
 /** Milliseconds from a time of CLOCK_MONOTONIC to the look; never negative, whatever the board says. */
-export function sinceMs({ evidence }: Snapshot, ns: bigint): number {
+export function sinceMs({ evidence }: Pick<Headed, 'evidence'>, ns: bigint): number {
   return Math.max(0, Number(evidence.nowNs - ns) / 1e6);
 }
 
@@ -23,7 +42,7 @@ interface Mirrored {
 }
 
 /** The meaning of a mirror's marks; undefined: the board belongs to a receiver. */
-export function mirrorOf(snapshot: Snapshot): Mirrored | undefined {
+export function mirrorOf(snapshot: Headed): Mirrored | undefined {
   const {
     mirror_masters = 0,
     mirror_followed = 0,
@@ -47,16 +66,19 @@ export function mirrorOf(snapshot: Snapshot): Mirrored | undefined {
 }
 
 /** The numbers of the keys that the receiver accepts. */
-export const keysOf = ({ header }: Pick<Snapshot, 'header'>): number[] =>
+export const keysOf = ({ header }: Pick<Headed, 'header'>): number[] =>
   (header.accepted_keys ?? []).flatMap(key => (key ? [key - 1] : []));
 
 /** What the receiver could not read again: options, nodes or keys. */
-export function reloadFailed({ header }: Pick<Snapshot, 'header'>): string | undefined {
+export function reloadFailed({ header }: Pick<Headed, 'header'>): string | undefined {
   const part = enums.reload_part[header.reload_failed_at ?? 0];
   return part === 'none' ? undefined : part;
 }
 
 /** Packets of any kind that this machine or its interfaces dropped before they reached a socket. */
-export function earlyDrops({ header, links }: Pick<Snapshot, 'header' | 'links'>): number {
+export function earlyDrops({
+  header,
+  links,
+}: Pick<Headed, 'header'> & { readonly links: readonly LinkEntry[] }): number {
   return links.reduce((sum, { missed }) => sum + missed, header.softnet_drops ?? 0);
 }

@@ -10,8 +10,8 @@ import {
 } from '../native/index.js';
 import { Failure } from '../text/failure.js';
 import { NoBoard } from './noboard.js';
-import type { Node } from './node.js';
 import { NodeStates } from './nodestates.js';
+import type { Node } from './snapshot.js';
 import { Snapshot, type Tables } from './snapshot.js';
 
 export type { EventEntry } from '../native/index.js';

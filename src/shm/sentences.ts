@@ -8,7 +8,7 @@ import { oneLine, thousands } from '../text/text.js';
 import { keysOf, mirrorOf, reloadFailed, sinceMs } from './header.js';
 import { isHeard, type LinkEntry, linkName, linkState, type SeenNodes, youngestMs } from './links.js';
 import { STATES, type State } from './liveness.js';
-import { LATELY_MS, type Refusal } from './node.js';
+import { LATELY_MS, type Refusal } from './refusal.js';
 import type { Snapshot } from './snapshot.js';
 
 /** A sentence about a link. */

@@ -1,9 +1,8 @@
 // Sentences about nodes as which two machines report. Pure.
 
 import { sentences } from '../layout/wording.gen.js';
-import type { Clone } from '../shm/node.js';
 import { moment } from '../shm/sentences.js';
-import type { Snapshot } from '../shm/snapshot.js';
+import type { Clone, Snapshot } from '../shm/snapshot.js';
 import { shownNames } from '../text/hostlists.js';
 import { oneLine } from '../text/text.js';
 

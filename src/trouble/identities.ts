@@ -4,7 +4,7 @@ import { enums } from '../layout/layout.gen.js';
 import type { Surveyed } from '../query/survey.js';
 import { sinceMs } from '../shm/header.js';
 import { mayBeRefused } from '../shm/liveness.js';
-import { LATELY_MS } from '../shm/node.js';
+import { LATELY_MS } from '../shm/refusal.js';
 import { reasonText } from '../shm/sentences.js';
 import { SENDERS_EACH, type SenderEntry, type Snapshot } from '../shm/snapshot.js';
 import { formatDuration } from '../text/durations.js';

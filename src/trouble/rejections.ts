@@ -6,7 +6,7 @@ import { reasonWords, sentences } from '../layout/wording.gen.js';
 import { sinceMs } from '../shm/header.js';
 import { isInPieces } from '../shm/links.js';
 import type { State } from '../shm/liveness.js';
-import { LATELY_MS, type Refusal } from '../shm/node.js';
+import { LATELY_MS, type Refusal } from '../shm/refusal.js';
 import {
   CLOCK_UNMEASURED,
   distanceText,

@@ -1,5 +1,6 @@
 // The files of a scheduler's reader, for pages that may show them: read again when they change, at most every few seconds.
 
+import type { TroubleInfo } from '../acks/info.js';
 import { jobLines, jobNotes, jobPageJson, MEMBER_COLUMNS, noJobText } from '../jobs/jobfacts.js';
 import { jobJson, jobsNumbered, listJobs, nodesOf } from '../jobs/joblist.js';
 import { type JobMember, membersOf, toldOf } from '../jobs/jobmembers.js';
@@ -14,8 +15,16 @@ import type { Snapshot } from '../shm/snapshot.js';
 import { fold } from '../text/hostlists.js';
 import { disagreements } from '../trouble/disagreements.js';
 import { withoutJob } from '../trouble/trouble.js';
-import type { Wall } from './wall.js';
+import type { RiverHistory } from './history.js';
+import type { Watcher } from './watcher.js';
 import { NODE_PAGE, RIVER } from './wire.js';
+
+/** What else of the wall a job's page shows. */
+interface Shown {
+  readonly watcher: Watcher;
+  readonly river: RiverHistory;
+  troubleAmong(names: readonly string[]): readonly TroubleInfo[];
+}
 
 /** It is looked at again after so long, ms, whether it has changed or not, because it gets older. */
 const LOOK_MS = 2000;
@@ -65,7 +74,7 @@ export class Jobs {
   }
 
   /** One job, with the first of its nodes and their last 15 minutes; a sentence: why there is none of that number. */
-  page(number: string, snapshot: Snapshot, wall: Pick<Wall, 'watcher' | 'river' | 'troubleAmong'>): object | string {
+  page(number: string, snapshot: Snapshot, wall: Shown): object | string {
     const { reader, names: all } = wall.watcher;
     const { view, nodeOf } = this.#look(snapshot, all);
     const parts = jobsNumbered(number, view, nodeOf);

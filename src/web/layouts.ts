@@ -4,6 +4,8 @@
 import type { Grouping } from '../options/options.js';
 import { type Condition, parseCondition } from '../query/conditions.js';
 import { type Rule, ruleOf } from '../query/groups.js';
+import { Cursor } from '../readings/cursor.js';
+import { type Reading, taken, type Value } from '../readings/measures.js';
 import { SLICE_MS } from '../service/slices.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { compareNames, expand, fold } from '../text/hostlists.js';
@@ -31,6 +33,8 @@ const COLD = 10;
 const FIELD_EVERY = 5;
 /** The share of the time that may be used for new layouts when a condition becomes true for other nodes. */
 const LAYOUT_SHARE = 0.02;
+/** The share of the time in which the values of one field may be read. */
+const VALUES_SHARE = 0.03;
 /** Valid names for a receiver. A board of another origin may have others, which no host list can express. */
 const AUTO_PATTERN = AUTO.rule.slice(1, -1);
 const NAME = /^[a-z0-9_][a-z0-9._-]*$/;
@@ -290,4 +294,43 @@ function sortedGroups(members: Map<string | undefined, Map<string, number>>): [s
   const named = ([...members] as [string, Map<string, number>][]).sort(([a], [b]) => compareNames(a, b));
   for (const [, some] of named.splice(MOST_GROUPS - 1)) for (const [name, index] of some) rest.set(name, index);
   return rest.size > 0 ? [...named, [null, rest]] : named;
+}
+
+/** The values of a field of all nodes, by their numbers: of the last look, or of an earlier one if reading takes long. */
+export class Values implements NodeConsumer {
+  readonly of: Value[] = [];
+  readonly isTooSlow = false;
+  readonly #cursor = new Cursor();
+  #spentMs = 0;
+  /** Not read again before this time, of performance.now(). */
+  #notBefore = 0;
+  #isReading = true;
+
+  constructor(readonly field: Reading) {}
+
+  begin(count: number, isAnother: boolean): void {
+    const now = performance.now();
+    if (this.#isReading) this.#notBefore = now + this.#spentMs / VALUES_SHARE;
+    this.#isReading = isAnother || count !== this.of.length || now >= this.#notBefore;
+    this.#spentMs = 0;
+    if (isAnother) this.of.length = 0;
+    this.of.length = count;
+  }
+
+  ask(piece: Snapshot, first: number): number {
+    if (!this.#isReading) return piece.count;
+    const began = performance.now();
+    const { measure, value } = this.field;
+    const end = Math.min(piece.count, this.of.length - first);
+    for (let i = 0; i < end; i++) {
+      if (measure === undefined) this.of[first + i] = value(piece.node(i));
+      else {
+        this.#cursor.moveTo(piece, i);
+        const number = taken(measure, this.#cursor);
+        this.of[first + i] = Number.isNaN(number) ? undefined : number;
+      }
+    }
+    this.#spentMs += performance.now() - began;
+    return piece.count;
+  }
 }

@@ -5,66 +5,22 @@ import type { SchedulerColumn } from '../jobs/schedulernode.js';
 import { boardJson, nodeTeller } from '../presentation/statusjson.js';
 import { sortField } from '../query/columns.js';
 import { comparisonBy, sortKey } from '../query/sorting.js';
-import { Cursor } from '../readings/cursor.js';
-import { taken } from '../readings/measures.js';
-import type { Reading, Value } from '../readings/readings.js';
+import type { Value } from '../readings/measures.js';
 import { SCALES } from '../readings/scales.js';
 import { SlicedLook } from '../service/slices.js';
 import { NoBoard } from '../shm/noboard.js';
-import type { Node } from '../shm/node.js';
 import { BoardReader } from '../shm/reader.js';
-import type { Snapshot } from '../shm/snapshot.js';
+import type { Node, Snapshot } from '../shm/snapshot.js';
 import { compareNames } from '../text/hostlists.js';
 import { json } from '../text/output.js';
 import type { Wall } from './wall.js';
-import type { NodeConsumer, Tick } from './watcher.js';
+import type { Tick } from './watcher.js';
 import { CELL, NODE_PAGE, NOT_MEASURED, STATE_MASK, STATES, type State } from './wire.js';
 
-/** The share of the time in which the values of one field may be read. */
-const SHARE = 0.03;
 /** So many answers are kept until the next look. */
 const MOST_SHARED = 16;
 /** How many nodes are compared at a time. */
 const CHUNK = 1024;
-
-/** The values of a field of all nodes, by their numbers: of the last look, or of an earlier one if reading takes long. */
-export class Values implements NodeConsumer {
-  readonly of: Value[] = [];
-  readonly isTooSlow = false;
-  readonly #cursor = new Cursor();
-  #spentMs = 0;
-  /** Not read again before this time, of performance.now(). */
-  #notBefore = 0;
-  #isReading = true;
-
-  constructor(readonly field: Reading) {}
-
-  begin(count: number, isAnother: boolean): void {
-    const now = performance.now();
-    if (this.#isReading) this.#notBefore = now + this.#spentMs / SHARE;
-    this.#isReading = isAnother || count !== this.of.length || now >= this.#notBefore;
-    this.#spentMs = 0;
-    if (isAnother) this.of.length = 0;
-    this.of.length = count;
-  }
-
-  ask(piece: Snapshot, first: number): number {
-    if (!this.#isReading) return piece.count;
-    const began = performance.now();
-    const { measure, value } = this.field;
-    const end = Math.min(piece.count, this.of.length - first);
-    for (let i = 0; i < end; i++) {
-      if (measure === undefined) this.of[first + i] = value(piece.node(i));
-      else {
-        this.#cursor.moveTo(piece, i);
-        const number = taken(measure, this.#cursor);
-        this.of[first + i] = Number.isNaN(number) ? undefined : number;
-      }
-    }
-    this.#spentMs += performance.now() - began;
-    return piece.count;
-  }
-}
 
 /** Which nodes are asked for, and in which order. */
 export interface AskedPage {

@@ -3,13 +3,12 @@
 
 import { setTimeout as rest } from 'node:timers/promises';
 import type { Grouping } from '../options/options.js';
-import type { Reading } from '../readings/readings.js';
+import type { Reading } from '../readings/measures.js';
 import { SlicedLook } from '../service/slices.js';
 import { NoBoard } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
 import { InputError } from '../text/text.js';
-import { Chosen, Grouped } from './layouts.js';
-import { Values } from './nodeorder.js';
+import { Chosen, Grouped, Values } from './layouts.js';
 import type { View } from './streams.js';
 import { evaluateAll, type NodeConsumer, type Watcher } from './watcher.js';
 

@@ -10,9 +10,8 @@ import { jsonPieces } from '../../src/presentation/statusjson.js';
 import { type Choice, survey, totalsOf } from '../../src/query/survey.js';
 import { readingOf } from '../../src/readings/readings.js';
 import { NUMBERED } from '../../src/shm/liveness.js';
-import type { Node } from '../../src/shm/node.js';
 import type { InterfaceRates } from '../../src/shm/rates.js';
-import type { Snapshot, Totals } from '../../src/shm/snapshot.js';
+import type { Node, Snapshot, Totals } from '../../src/shm/snapshot.js';
 import { painter } from '../../src/terminal/style.js';
 import { busy, type MadeNode, madeBoard, S, validOf } from '../kit/madeboard.js';
 

@@ -17,10 +17,9 @@ import { schedulerFamilies } from '../../src/prometheus/schedulerfamilies.js';
 import { monotonicMs, type Odd, SCHEMA, type State, stateText } from '../../src/schedulerfile/statefile.js';
 import { STATES } from '../../src/shm/liveness.js';
 import { NoBoard } from '../../src/shm/noboard.js';
-import type { Node } from '../../src/shm/node.js';
 import type { Rates } from '../../src/shm/rates.js';
 import type { BoardReader } from '../../src/shm/reader.js';
-import type { Snapshot } from '../../src/shm/snapshot.js';
+import type { Node, Snapshot } from '../../src/shm/snapshot.js';
 import {
   EVERYTHING,
   type MadeBoard,

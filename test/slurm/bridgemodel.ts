@@ -6,7 +6,8 @@ import { type Controller, type HoldOrder, NoAnswer, type OrderedNode } from '../
 import type { BoardLook, SeenLink, SeenNode } from '../../src/schedulers/bridge/boardlook.js';
 import type { BridgeContext, Settings } from '../../src/schedulers/bridge/context.js';
 import { type Journal, readLines } from '../../src/schedulers/bridge/journal.js';
-import { type Entry, Ledger } from '../../src/schedulers/bridge/ownership.js';
+import { Ledger } from '../../src/schedulers/bridge/ownership.js';
+import type { Entry } from '../../src/schedulers/bridge/records.js';
 import type { Policy, Situation } from '../../src/schedulers/bridge/rules.js';
 import { Bridge } from '../../src/schedulers/bridge/tick.js';
 import { meaningOf } from '../../src/schedulers/slurm/nodestate.js';

@@ -29,7 +29,8 @@ import { statusLines, statusOf } from '../../src/schedulers/bridge/bridgestatus.
 import type { Settings } from '../../src/schedulers/bridge/context.js';
 import { JournalFile, Only, openFolder, readJournal, readLines } from '../../src/schedulers/bridge/journal.js';
 import { brakeChanges, brakeText, type Count, limits, released } from '../../src/schedulers/bridge/massbrake.js';
-import { type Claim, Ledger, type Timed } from '../../src/schedulers/bridge/ownership.js';
+import { Ledger } from '../../src/schedulers/bridge/ownership.js';
+import type { Claim, Timed } from '../../src/schedulers/bridge/records.js';
 import {
   countsOf,
   FATAL,

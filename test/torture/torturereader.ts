@@ -4,9 +4,8 @@
 import { getter, REPORT_BYTES } from '../../src/layout/codec.js';
 import { structs } from '../../src/layout/layout.gen.js';
 import { NoBoard } from '../../src/shm/noboard.js';
-import type { Node } from '../../src/shm/node.js';
 import { BoardReader } from '../../src/shm/reader.js';
-import type { Snapshot } from '../../src/shm/snapshot.js';
+import type { Node, Snapshot } from '../../src/shm/snapshot.js';
 import { now } from '../kit/sampler.js';
 import { isWhole } from './report.js';
 

@@ -5,9 +5,10 @@
 
 import { setImmediate as turn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import type { Reading } from '../../src/readings/readings.js';
+import type { Reading } from '../../src/readings/measures.js';
 import { Api } from '../../src/web/api.js';
-import { type AskedPage, NodePages, Values } from '../../src/web/nodeorder.js';
+import { Values } from '../../src/web/layouts.js';
+import { type AskedPage, NodePages } from '../../src/web/nodeorder.js';
 import { Wall } from '../../src/web/wall.js';
 import { Watcher } from '../../src/web/watcher.js';
 import { board as boardOf } from '../kit/ganglia.js';

@@ -6,7 +6,8 @@ import type { Log } from '../../service/log.js';
 import type { BoardLook, SeenNode } from './boardlook.js';
 import { answerOf, type BridgeContext, type Settings } from './context.js';
 import type { Journal } from './journal.js';
-import { carries, type Entry, standingOf } from './ownership.js';
+import { carries, standingOf } from './ownership.js';
+import type { Entry } from './records.js';
 import { incidentOf, type Left, type Order, objectionToDrain, returnOf, type Situation } from './rules.js';
 
 /** An order without a visible effect is repeated after this time, ms. */

@@ -7,10 +7,9 @@ import { mirrorOf } from '../../shm/header.js';
 import { type LinkEntry, linkName } from '../../shm/links.js';
 import type { State } from '../../shm/liveness.js';
 import { NoBoard, unknownText } from '../../shm/noboard.js';
-import type { Node } from '../../shm/node.js';
 import type { Problem } from '../../shm/problems.js';
 import type { BoardReader } from '../../shm/reader.js';
-import type { Snapshot } from '../../shm/snapshot.js';
+import type { Node, Snapshot } from '../../shm/snapshot.js';
 
 /** A node on the board. Times in ms. */
 export interface SeenNode {

@@ -4,8 +4,9 @@
 import { join } from 'node:path';
 import { formatDuration } from '../../text/durations.js';
 import { oneLine, readText } from '../../text/text.js';
-import { brakeText, type Count } from './massbrake.js';
-import type { Act, BrakeState, Claim, Ledger, Timed } from './ownership.js';
+import { type BrakeState, brakeText, type Count } from './massbrake.js';
+import type { Ledger } from './ownership.js';
+import type { Act, Claim, Timed } from './records.js';
 import type { Outcome } from './tick.js';
 
 /** The file in the folder of the journal. */

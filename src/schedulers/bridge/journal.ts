@@ -25,7 +25,8 @@ import {
 } from '../../service/ownfolder.js';
 import { Failure } from '../../text/failure.js';
 import { oneLine } from '../../text/text.js';
-import { type Entry, Ledger, type Timed } from './ownership.js';
+import { Ledger } from './ownership.js';
+import type { Entry, Timed } from './records.js';
 
 const NAME = 'journal';
 /** From this size on a new journal is begun, with a line that holds everything that still matters. */

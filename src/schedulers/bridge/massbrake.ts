@@ -2,7 +2,14 @@
 // drained. Pure: takes counts, returns the brakes that are on.
 
 import { own } from '../../text/tables.js';
-import type { BrakeState } from './ownership.js';
+
+export interface BrakeState {
+  readonly on: boolean;
+  readonly value: number;
+  readonly limit: number;
+  readonly accepted: number;
+  readonly sinceMs: number;
+}
 
 /** One counted quantity. */
 export interface Count {

@@ -2,130 +2,13 @@
 // when it gave nodes back, and the brakes that are on. Folds records, and compares the result with what Slurm says.
 // Pure: no file, no clock.
 
-import type { HoldOrder, OrderedNode } from '../../schedulerfile/scheduler.js';
-import { Orders, type OrdersState } from './published.js';
-
-/** Journals of older versions also have `resume`. */
-export type Act = HoldOrder['act'];
-
-/**
- * An incident of a node, identified so that every look finds the same one: `silent BOOT REPORTS`, `unhealthy BOOT PROBLEM`.
- */
-export type Incident = string;
+import type { OrderedNode } from '../../schedulerfile/scheduler.js';
+import type { BrakeState } from './massbrake.js';
+import { Orders } from './published.js';
+import type { Claim, Entry, Incident, LedgerState, Standing, Timed } from './records.js';
 
 export function isProblem(incident: Incident): boolean {
   return incident.startsWith('unhealthy ');
-}
-
-/** The part of Slurm's state of a node that is kept. */
-export interface Standing {
-  readonly state: string;
-  readonly reason?: string | undefined;
-}
-
-/** All records that the journal may hold. `node` is a NodeName; times are milliseconds since 1970. */
-export type Entry =
-  | { readonly what: 'start'; readonly pid: number; readonly version: string; readonly options: object }
-  | { readonly what: 'end' }
-  /** Written to disk before the act. */
-  | {
-      readonly what: 'intent';
-      readonly act: Act;
-      readonly id: string;
-      readonly node: string;
-      readonly board: string;
-      readonly incident: Incident;
-      readonly boot_id: string;
-      readonly reason: string;
-      readonly why: string;
-      readonly command: string;
-      readonly evidence: object;
-      readonly before: Standing;
-    }
-  /** The result of an act, as Slurm shows it. `unsure`: Slurm does not show it, and it may still come. */
-  | {
-      readonly what: 'result';
-      readonly act: Act;
-      readonly id: string;
-      readonly node: string;
-      readonly outcome: 'done' | 'unsure';
-      readonly rc?: number | null | undefined;
-      readonly said?: string | undefined;
-      readonly after?: Standing | undefined;
-    }
-  /** The drain is not ours any more, permanently. */
-  | {
-      readonly what: 'let_go';
-      readonly id: string;
-      readonly node: string;
-      readonly why: string;
-      readonly after: Standing;
-    }
-  /**
-   * An intent that was not carried out after a last look; or a drain that Slurm has forgotten with its whole state. The
-   * incident is as open as before.
-   */
-  | {
-      readonly what: 'withdrawn';
-      readonly id: string;
-      readonly node: string;
-      readonly act: Act;
-      readonly why: string;
-      readonly after?: Standing | undefined;
-    }
-  /** Another administrator has decided about this node during this silence or problem, which is left to him. */
-  | { readonly what: 'theirs'; readonly node: string; readonly incident: Incident; readonly after: Standing }
-  /** The node is not unhealthy any more: the next time counts as another incident. */
-  | { readonly what: 'well'; readonly node: string }
-  | {
-      readonly what: 'brake';
-      readonly brake: string;
-      readonly on: boolean;
-      readonly value: number;
-      readonly limit: number;
-      /** How many nodes are accepted since an administrator released the brake. */
-      readonly accepted: number;
-    }
-  | { readonly what: 'switch'; readonly off: boolean }
-  /** All of the above in one record, when a journal is begun anew. */
-  | { readonly what: 'state'; readonly state: LedgerState };
-
-export type Timed = Entry & { readonly time_ms: number };
-
-/** A drain that we have given, or are about to give. */
-export interface Claim {
-  readonly id: string;
-  readonly node: string;
-  readonly board: string;
-  readonly incident: Incident;
-  readonly bootId: string;
-  readonly reason: string;
-  /** `meant`: written before the act; Slurm has not shown it yet. */
-  readonly phase: 'meant' | 'held';
-  readonly sinceMs: number;
-  /** Since when it is being given back. */
-  readonly giving?: { readonly act: Act; readonly sinceMs: number } | undefined;
-}
-
-export interface BrakeState {
-  readonly on: boolean;
-  readonly value: number;
-  readonly limit: number;
-  readonly accepted: number;
-  readonly sinceMs: number;
-}
-
-export interface LedgerState {
-  readonly claims: readonly Claim[];
-  /** By node: incidents on which nothing more is done. */
-  readonly settled: Readonly<Record<string, { readonly silent?: Incident; readonly unhealthy?: Incident }>>;
-  /** By node: the times when it was given back. */
-  readonly returns: Readonly<Record<string, readonly number[]>>;
-  readonly brakes: Readonly<Record<string, BrakeState>>;
-  /** By node: our reason of a drain that was lifted. Absent in journals of earlier versions. */
-  readonly lifted?: Readonly<Record<string, string>>;
-  /** Absent likewise. */
-  readonly orders?: OrdersState;
 }
 
 const DAY_MS = 86_400_000;

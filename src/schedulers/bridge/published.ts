@@ -3,13 +3,7 @@
 
 import { MOST_ORDERS, ordersText, type PublishedOrder, publishable } from '../../schedulerfile/orderfile.js';
 import { brakeText } from './massbrake.js';
-import type { Timed } from './ownership.js';
-
-/** How many orders there have been, and since when the journal is kept. */
-export interface OrdersState {
-  readonly since_ms: number;
-  readonly count: number;
-}
+import type { OrdersState, Timed } from './records.js';
 
 /** What is known of an order from its beginning. */
 type Begun = Pick<PublishedOrder, 'node' | 'scheduler_node' | 'reason' | 'why'>;

@@ -7,7 +7,8 @@ import type { Problem } from '../../shm/problems.js';
 import { lowerCase } from '../../text/text.js';
 import type { BoardLook, SeenNode } from './boardlook.js';
 import { type Count, limits } from './massbrake.js';
-import { type Claim, carries, type Incident, isBeingGiven, type Ledger } from './ownership.js';
+import { carries, isBeingGiven, type Ledger } from './ownership.js';
+import type { Claim, Incident } from './records.js';
 
 /** The administrator's settings. Times in ms. */
 export interface Policy {

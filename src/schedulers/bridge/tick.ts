@@ -12,7 +12,8 @@ import type { BoardLook } from './boardlook.js';
 import { answerOf, type BridgeContext, type Settings } from './context.js';
 import type { Journal } from './journal.js';
 import { type BrakeChange, brakeChanges, brakeText, type Count, released } from './massbrake.js';
-import { carries, type Entry, type Incident, observe, standingOf } from './ownership.js';
+import { carries, observe, standingOf } from './ownership.js';
+import type { Entry, Incident } from './records.js';
 import { isThere, RELEASE, REQUESTS, requestsIn, takeRequest } from './requests.js';
 import { countsOf, decide, ownCount, type Situation, type Watched, watch, withoutDoubtful } from './rules.js';
 
