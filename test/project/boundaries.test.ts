@@ -7,212 +7,120 @@ import t from 'tap';
 import { thousands } from '../../src/text/text.js';
 import { ROOT } from '../kit/places.js';
 
-/** The parts and their files; the first pattern that matches decides. */
-const PARTS: [part: string, files: RegExp][] = [
-  ['main', /^src\/(main|base|parts|runverb)\.ts$/],
-  ['layout', /^src\/layout\//],
-  ['native', /^src\/native\//],
-  // What the page uses, too: nothing of Node.
-  ['text/pure', /^src\/text\/(hostlists|inputerror|jobnumbers|repeats|unseen)\.ts$/],
-  ['text', /^src\/text\//],
-  ['options', /^src\/options\//],
-  ['net', /^src\/net\//],
-  ['service', /^src\/service\//],
-  ['sender', /^src\/sender\//],
-  ['load', /^src\/load\//],
-  // Looks at the receiver's own board, as any reader does.
-  ['receiver/absence', /^src\/receiver\/absence\.ts$/],
-  ['receiver', /^src\/receiver\//],
-  // Decides which reports are trusted, for receivers and mirrors.
-  ['shm/trust', /^src\/shm\/trust\.ts$/],
-  ['shm/writer', /^src\/shm\/writer\.ts$/],
-  [
-    'shm/reader',
-    /^src\/shm\/(header|links|liveness|memory|memorywatch|noboard|node|nodestates|problems|rates|reader|snapshot)\.ts$/,
-  ],
-  ['readings', /^src\/readings\//],
-  // How far each of several nodes is from the others, and which one is marked; knows no board.
-  ['outliers', /^src\/outliers\//],
-  // Which nodes, in which order and with which columns: conditions, groups, sorting.
-  ['query', /^src\/query\//],
-  // Sentences of what the board says, for whoever shows them; knows no reading.
-  ['presentation/sentences', /^src\/presentation\/sentences\.ts$/],
-  // The names and lines of the journal's files, for who writes, reads and shows them.
-  ['journal/format', /^src\/journal\/format\.ts$/],
-  // What stands in journals, for programs that show it.
-  ['journal/reader', /^src\/journal\/(following|journal|lastends|listing|segments)\.ts$/],
-  // What is said of a board to people and programs.
-  ['presentation', /^src\/presentation\//],
-  // What a running journal says of itself, for whoever shows it.
-  ['journal/state', /^src\/journal\/state\.ts$/],
-  // Writes the journal.
-  ['journal', /^src\/journal\//],
-  // A line of the trouble list as programs get it.
-  ['trouble/info', /^src\/trouble\/info\.ts$/],
-  // Who has acknowledged what.
-  ['trouble/acks', /^src\/trouble\/(ackfile|acks)\.ts$/],
-  // The trouble list, made once for all who show it.
-  ['trouble', /^src\/trouble\//],
-  // What happens, look by look: of the journal, or as it was seen.
-  ['events', /^src\/events\//],
-  ['ganglia-xml', /^src\/ganglia-xml\//],
-  ['prometheus', /^src\/prometheus\//],
-  // The expressions of Supermon's protocol, for servers and clients.
-  ['supermon/wire', /^src\/supermon\/expressions\.ts$/],
-  ['supermon', /^src\/supermon\//],
-  ['zoom', /^src\/zoom\//],
-  // Used by both the wall's server and its page.
-  ['web/wire', /^src\/web\/wire\.ts$/],
-  ['web/page', /^src\/web\/page\//],
-  ['web', /^src\/web\//],
-  // The door to a scheduler: what all of them answer.
-  ['schedulers/door', /^src\/schedulers\/scheduler\.ts$/],
-  // The file that the reader of a scheduler writes, for programs that show it.
-  ['schedulers/state', /^src\/schedulers\/(differences|statefile)\.ts$/],
-  // The file that the bridge leaves for those who keep a record of what it did.
-  ['schedulers/orders', /^src\/schedulers\/orderfile\.ts$/],
-  // Which node of the board is which of a scheduler.
-  ['schedulers/names', /^src\/schedulers\/matching\.ts$/],
-  // Slurm: its words, its questions, its orders.
-  ['schedulers/slurm', /^src\/schedulers\/slurm\//],
-  // Grid Engine: its words and its questions.
-  ['schedulers/gridengine', /^src\/schedulers\/gridengine\//],
-  // Runs the commands of a scheduler.
-  ['schedulers/command', /^src\/schedulers\/command\.ts$/],
-  // A file of the site's as a scheduler.
-  ['schedulers/file', /^src\/schedulers\/file\.ts$/],
-  // Which of them is behind the door.
-  ['schedulers/chosen', /^src\/schedulers\/chosen\.ts$/],
-  // A scheduler's answers beside the board: jobs, and where the two disagree.
-  ['schedulers/shown', /^src\/schedulers\/(jobfacts|joblist|jobmembers|marks|schedulerview|userlist)\.ts$/],
-  // Gives a scheduler orders.
-  ['schedulers/bridge', /^src\/schedulers\/bridge\//],
-  ['schedulers', /^src\/schedulers\//],
-  ['relay', /^src\/relay\//],
-  // A terminal's screen and its keys; knows nothing about what is shown there.
-  ['terminal', /^src\/cli\/(keystrokes|screen)\.ts$/],
-  ['cli', /^src\/cli\//],
-  ['demo', /^src\/demo\//],
+/** What stands above all folders: it begins a program, and loads the part of its verb. */
+const MAIN = /^src\/(main|base|parts|runverb)\.ts$/;
+
+/**
+ * What each folder of src/ may import besides itself, a row for each, by floors: the lowest first. A folder imports from
+ * the floors below it; beside it only what its row says. A folder in a folder that has a row is one by itself.
+ */
+const FLOORS: Record<string, string[]>[] = [
+  // The ground: no board, no node.
+  {
+    layout: [],
+    native: [],
+    text: [],
+    options: ['text', 'layout'],
+    // What every daemon does; messages to a service manager, over sockets that Node does not have.
+    service: ['native', 'text', 'options'],
+    net: ['text', 'service'],
+    // Knows nothing about what is shown there.
+    terminal: ['text', 'service'],
+  },
+  // The board.
+  { shm: ['layout', 'native', 'text', 'options', 'service'] },
+  // What can be told of a node, and files that others leave.
+  {
+    // native, because it reads many.
+    readings: ['layout', 'native', 'text', 'shm'],
+    journalfile: ['layout', 'text', 'options', 'service', 'shm'],
+    schedulerfile: ['text', 'shm'],
+    acks: ['text', 'service'],
+  },
+  // What is found, each with its sentence.
+  {
+    changes: ['layout', 'text', 'shm'],
+    // Knows no board.
+    outliers: [],
+    query: ['layout', 'text', 'options', 'shm', 'readings', 'outliers'],
+    trouble: [
+      ...['layout', 'text', 'shm', 'readings', 'journalfile', 'schedulerfile', 'acks'],
+      ...['changes', 'outliers', 'query'],
+    ],
+  },
+  // Words and JSON for all who show something.
+  {
+    // native, because it prints structs as JSON.
+    presentation: [
+      ...['layout', 'native', 'text', 'terminal', 'shm', 'readings', 'journalfile', 'schedulerfile', 'acks'],
+      ...['changes', 'query', 'trouble'],
+    ],
+    jobs: ['text', 'shm', 'readings', 'schedulerfile', 'outliers', 'query', 'trouble', 'presentation'],
+    events: ['text', 'service', 'terminal', 'shm', 'journalfile', 'changes', 'presentation'],
+  },
+  // Faces: none knows another.
+  {
+    cli: [
+      ...['layout', 'text', 'options', 'service', 'terminal', 'shm'],
+      ...['readings', 'journalfile', 'schedulerfile', 'acks', 'changes', 'query', 'trouble'],
+      ...['presentation', 'jobs', 'events'],
+    ],
+    web: [
+      ...['layout', 'text', 'options', 'service', 'net', 'terminal', 'shm'],
+      ...['readings', 'schedulerfile', 'acks', 'changes', 'query', 'trouble'],
+      ...['presentation', 'jobs', 'events'],
+    ],
+    // Runs in a browser. That nothing of Node comes with it, its own project sees to, and the bundler.
+    'web/page': ['text', 'acks', 'web'],
+    prometheus: ['layout', 'text', 'options', 'service', 'net', 'shm', 'readings', 'schedulerfile'],
+    // native, because it prints forms.
+    'ganglia-xml': ['layout', 'native', 'text', 'options', 'service', 'net', 'shm', 'readings'],
+    supermon: ['text', 'options', 'net', 'service', 'shm', 'readings'],
+    // Queries one node, and knows no board.
+    zoom: ['text', 'options', 'service', 'net', 'terminal', 'readings'],
+  },
 ];
 
-/** What a part may import besides itself; `mains`: the entry points of the verbs. */
-const MAY: Record<string, string[]> = {
-  layout: [],
-  native: [],
-  'text/pure': [],
-  text: ['text/pure'],
-  options: ['layout', 'text'],
-  // Messages to a service manager, over sockets that Node does not have; what every daemon does.
-  service: ['native', 'text', 'options'],
-  // Servers and their clients.
-  net: ['text', 'service'],
-  main: ['text', 'options', 'service', 'mains'],
+/** Daemons stand beside floors 5 and 6: they use what is found and what is below, and each writes one file. */
+const DAEMON_FLOOR = 4;
+const DAEMONS: Record<string, string[]> = {
   sender: ['layout', 'native', 'text', 'options', 'service'],
+  receiver: ['layout', 'native', 'text', 'options', 'service', 'shm'],
+  // Writes mirrors only through the addon: never with a receiver's writer.
+  relay: ['layout', 'native', 'text', 'options', 'service', 'shm'],
+  journal: ['text', 'options', 'service', 'shm', 'journalfile', 'schedulerfile', 'acks', 'changes'],
+  schedulers: ['text', 'options', 'service', 'shm', 'readings', 'schedulerfile', 'outliers'],
+  'schedulers/bridge': ['layout', 'text', 'options', 'service', 'shm', 'schedulerfile', 'schedulers'],
   load: ['layout', 'native', 'text', 'options', 'service'],
-  receiver: ['layout', 'native', 'text', 'options', 'service', 'shm/trust', 'shm/writer', 'receiver/absence'],
-  'receiver/absence': ['text', 'options', 'service', 'shm/reader'],
-  'shm/trust': ['layout', 'native', 'text', 'options', 'service'],
-  'shm/writer': ['layout', 'native', 'text', 'options', 'shm/trust'],
-  'shm/reader': ['layout', 'native', 'text', 'options'],
-  // Every reading of a node, defined once; knows none of the programs that show them. native, because it reads many.
-  readings: ['layout', 'native', 'text', 'shm/reader', 'presentation/sentences'],
-  outliers: [],
-  query: ['presentation/sentences', 'layout', 'text', 'options', 'outliers', 'shm/reader', 'readings'],
-  'presentation/sentences': ['layout', 'text', 'shm/reader'],
-  'journal/format': ['layout', 'text', 'options'],
-  'journal/reader': ['text', 'options', 'journal/format'],
-  // native, because it prints structs as JSON.
-  presentation: [
-    'presentation/sentences',
-    'layout',
-    'native',
-    'text',
-    'options',
-    'shm/reader',
-    'readings',
-    'query',
-    ...['journal/format', 'journal/reader', 'journal/state', 'trouble/info'],
-    'schedulers/state',
-    'schedulers/shown',
-  ],
-  'journal/state': ['layout', 'text', 'options', 'shm/reader', 'presentation/sentences', 'service'],
-  journal: [
-    ...['layout', 'text', 'options', 'service', 'shm/reader', 'presentation', 'journal/format'],
-    ...['journal/state', 'schedulers/orders', 'schedulers/state', 'schedulers/shown', 'trouble/acks'],
-  ],
-  // native, because it prints forms.
-  'ganglia-xml': [
-    ...['layout', 'native', 'text', 'options', 'net', 'shm/reader', 'readings', 'presentation/sentences', 'service'],
-  ],
-  prometheus: ['layout', 'text', 'options', 'net', 'shm/reader', 'readings', 'service', 'schedulers/state'],
-  'supermon/wire': [],
-  supermon: ['text', 'options', 'net', 'shm/reader', 'readings', 'service', 'supermon/wire'],
-  // Queries one node, and knows no board.
-  zoom: ['text', 'options', 'net', 'service', 'readings', 'presentation', 'terminal', 'supermon/wire'],
-  terminal: ['text', 'service'],
-  'trouble/info': [],
-  'trouble/acks': ['text', 'service'],
-  trouble: [
-    ...['layout', 'text', 'options', 'service', 'shm/reader', 'query', 'presentation/sentences', 'presentation'],
-    ...['journal/state', 'schedulers/state', 'schedulers/shown', 'trouble/info', 'trouble/acks'],
-  ],
-  events: [...['text', 'service', 'shm/reader', 'presentation', 'journal/format', 'journal/reader', 'journal/state']],
-  'web/wire': ['trouble/info'],
-  // Runs in the browser: nothing from the server or from Node.
-  'web/page': ['web/wire', 'trouble/info', 'text/pure'],
-  web: [
-    ...['layout', 'text', 'options', 'net', 'service', 'shm/reader', 'readings', 'query', 'presentation'],
-    ...['presentation/sentences', 'schedulers/state', 'schedulers/shown', 'web/wire'],
-    ...['trouble', 'trouble/info', 'trouble/acks', 'events'],
-  ],
-  // Only schedulers/chosen knows which scheduler is behind the door.
-  'schedulers/door': ['text'],
-  'schedulers/state': ['text', 'shm/reader', 'schedulers/door', 'schedulers/names'],
-  'schedulers/orders': ['text'],
-  'schedulers/names': ['text', 'schedulers/door'],
-  'schedulers/command': ['text', 'schedulers/door'],
-  'schedulers/slurm': ['text', 'schedulers/door', 'schedulers/command'],
-  'schedulers/gridengine': ['text', 'schedulers/door', 'schedulers/command'],
-  'schedulers/file': ['text', 'schedulers/door'],
-  'schedulers/chosen': [
-    ...['text', 'schedulers/door', 'schedulers/command'],
-    ...['schedulers/file', 'schedulers/gridengine', 'schedulers/slurm'],
-  ],
-  'schedulers/shown': [
-    ...['text', 'shm/reader', 'readings', 'query', 'presentation', 'presentation/sentences', 'outliers'],
-    ...['schedulers/door', 'schedulers/state', 'schedulers/names'],
-  ],
-  // Acts on a scheduler's own answers, never on the file that the reader writes.
-  'schedulers/bridge': [
-    ...['layout', 'text', 'options', 'shm/reader', 'service'],
-    ...['schedulers/door', 'schedulers/names', 'schedulers/orders', 'schedulers/chosen'],
-  ],
-  schedulers: [
-    ...['text', 'options', 'shm/reader', 'readings', 'outliers', 'service'],
-    ...['schedulers/door', 'schedulers/state', 'schedulers/names', 'schedulers/chosen'],
-  ],
-  // native: `dump` has to open files that no reader accepts.
-  cli: [
-    ...[
-      'layout',
-      'native',
-      'text',
-      'options',
-      'shm/reader',
-      'readings',
-      'query',
-      'presentation',
-      'presentation/sentences',
-      'terminal',
-      'service',
-    ],
-    ...['events', 'journal/format', 'journal/reader', 'journal/state'],
-    ...['schedulers/door', 'schedulers/state', 'schedulers/shown', 'trouble', 'trouble/info', 'trouble/acks'],
-  ],
-  // Relays boards, and writes mirrors only through the addon: never with a receiver's writer.
-  relay: ['layout', 'native', 'text', 'options', 'net', 'shm/trust', 'shm/reader', 'service'],
   demo: ['text', 'options', 'service'],
 };
+
+const MAY: Record<string, string[]> = {
+  ...Object.assign({}, ...FLOORS),
+  ...DAEMONS,
+  main: ['text', 'options', 'service', 'mains'],
+};
+
+/** What no row can say: files that may not import some others, and why. */
+const NEVER: [from: RegExp, to: RegExp, why: string][] = [
+  [/^src\/(?!receiver\/)/, /^src\/shm\/writer\.ts$/, 'only the receiver writes boards'],
+  [
+    /^src\/receiver\/(?!absence\.ts)/,
+    /^src\/shm\/(?!trust\.ts|writer\.ts)/,
+    "only absence.ts looks at the receiver's board, as any reader does",
+  ],
+  [
+    /^src\/schedulers\/bridge\//,
+    /^src\/schedulerfile\/(differences|schedulerview|statefile)\.ts$/,
+    "the bridge acts on a scheduler's own answers, never on the file that the reader writes",
+  ],
+  [/^src\/web\/page\//, /^src\/web\/(?!page\/|wire\.ts)/, 'only wire.ts is of both the server and its page'],
+  ...['slurm/', 'gridengine/', 'file.ts'].map((one): [RegExp, RegExp, string] => [
+    new RegExp(`^src/(?!schedulers/(chosen.ts|${one}))`),
+    new RegExp(`^src/schedulers/${one}`),
+    'only chosen.ts knows which scheduler is behind the door',
+  ]),
+];
 
 /** The entry points of the verbs; outside of their part, only main.ts and parts.ts may import them. */
 const MAINS =
@@ -310,7 +218,12 @@ const C_MAY: Record<string, string[]> = {
 
 const cPartOf = (path: string) => C_PARTS.find(([, files]) => files.test(path))?.[0];
 
-const partOf = (path: string) => PARTS.find(([, files]) => files.test(path))?.[0];
+/** The folder of a file, as it stands in the table. */
+function partOf(path: string): string | undefined {
+  if (MAIN.test(path)) return 'main';
+  const [, folder = '', inside = ''] = path.split('/');
+  return [`${folder}/${inside}`, folder].find(name => name in MAY && name !== 'main');
+}
 
 /** What stands before what is imported, in code as Biome lays it out (style is a check of every run). */
 const IMPORTS =
@@ -332,26 +245,57 @@ function objection(path: string, target: string): string | undefined {
   if (!target.startsWith('src/')) return `${from} may import nothing outside of src/`;
   const to = partOf(target);
   if (to === undefined) return `${target} belongs to no part`;
-  if (to === from) return undefined;
   const may = MAY[from] ?? [];
-  // text/pure is the part of text that the page may have as well.
-  if (may.includes(to) || (to === 'text/pure' && may.includes('text')) || (may.includes('mains') && MAINS.test(target)))
-    return undefined;
+  if (to === from || may.includes(to) || (may.includes('mains') && MAINS.test(target)))
+    return NEVER.find(([importer, imported]) => importer.test(path) && imported.test(target))?.[2];
   return `${from} may not import ${to}; it may import ${may.join(', ') || 'nothing of ours'}`;
+}
+
+/** The file that a file imports by that path. The code runs in dist/src/; from there, the addon is one folder further up. */
+const targetOf = (path: string, from: string) =>
+  posix
+    .join(posix.dirname(path), from)
+    .replace(/^\.\.\/(build|prebuilds)\//, '$1/')
+    .replace(/\.js$/, '.ts');
+
+/** Circles, each as the way through it. */
+function circles(graph: ReadonlyMap<string, Iterable<string>>): string[] {
+  const [found, done] = [[] as string[], new Set<string>()];
+  const follow = (one: string, way: string[]) => {
+    if (way.includes(one)) found.push([...way.slice(way.indexOf(one)), one].join(' > '));
+    else if (!done.has(one)) {
+      for (const next of graph.get(one) ?? []) follow(next, [...way, one]);
+      done.add(one);
+    }
+  };
+  for (const one of graph.keys()) follow(one, []);
+  return found;
+}
+
+/** What imports what, types included: files, or the folders in which they are. */
+function graphOf(files: Record<string, string>, of: (path: string) => string): Map<string, Set<string>> {
+  const graph = new Map<string, Set<string>>();
+  for (const [path, text] of Object.entries(files)) {
+    const from = of(path);
+    const to = graph.get(from) ?? new Set();
+    graph.set(from, to);
+    for (const { from: imported = '' } of importsOf(text)) {
+      const target = targetOf(path, imported);
+      if (imported.startsWith('.') && target in files && of(target) !== from) to.add(of(target));
+    }
+  }
+  return graph;
 }
 
 /** Every breach of the table, one line each: `file:line: imports what: why not`. */
 function breaches(files: Record<string, string>): string[] {
   return Object.entries(files).flatMap(([path, text]) => {
-    if (partOf(path) === undefined) return [`${path}:1: belongs to no part; give it a row in this test's tables`];
+    if (partOf(path) === undefined)
+      return [`${path}:1: belongs to no part; give its folder a row in this test's tables`];
     return importsOf(text).flatMap(({ line, from }) => {
       if (from === undefined) return [`${path}:${line}: imports what is computed: nobody can check that`];
       if (!from.startsWith('.')) return []; // packages and Node's own modules
-      // The code runs in dist/src/; from there, the addon is one folder further up; see src/native.
-      const target = posix
-        .join(posix.dirname(path), from)
-        .replace(/^\.\.\/(build|prebuilds)\//, '$1/')
-        .replace(/\.js$/, '.ts');
+      const target = targetOf(path, from);
       const why = objection(path, target);
       return why === undefined ? [] : [`${path}:${line}: imports ${from}: ${why}`];
     });
@@ -388,12 +332,26 @@ t.test('every import under src/ keeps to the table', async t => {
   t.strictSame(breaches(files), []);
   const seen = Object.values(files).reduce((sum, text) => sum + importsOf(text).length, 0);
   t.ok(paths.length > 40 && seen > 150, `${seen} imports of ${paths.length} files were seen`);
-  for (const [part, pattern] of PARTS)
-    t.ok(
-      paths.some(path => pattern.test(path)),
-      `${part} is there`,
+  const folders = new Set(paths.map(partOf));
+  t.strictSame([...folders].sort(), Object.keys(MAY).sort(), 'each folder has a row, and each row a folder');
+  const byFolder = graphOf(files, path => partOf(path) ?? path);
+  byFolder.delete('main');
+  t.strictSame(circles(byFolder), [], 'no folders import each other in a circle');
+  t.strictSame(circles(graphOf(files, path => path)), [], 'nor do files');
+});
+
+t.test('a row allows nothing of a floor above its own', async t => {
+  const floors = new Map(FLOORS.flatMap((folders, i) => Object.keys(folders).map(name => [name, i + 1] as const)));
+  const tooHigh = (rows: Record<string, string[]>, most: number, beside: readonly string[]) =>
+    Object.entries(rows).flatMap(([name, may]) =>
+      may.filter(to => !beside.includes(to) && (floors.get(to) ?? Infinity) > most).map(to => `${name} > ${to}`),
     );
-  t.strictSame(PARTS.map(([part]) => part).sort(), Object.keys(MAY).sort(), 'both tables have the same parts');
+  for (const [i, rows] of FLOORS.entries()) t.strictSame(tooHigh(rows, i + 1, []), [], `floor ${i + 1}`);
+  t.strictSame(tooHigh(DAEMONS, DAEMON_FLOOR, Object.keys(DAEMONS)), [], 'daemons');
+  t.strictSame(circles(new Map(Object.entries(MAY))), [], 'no rows allow a circle');
+  const [a, b] = ['src/shm/a.ts', 'src/shm/b.ts'];
+  const both = { [a]: "import type { B } from './b.js';", [b]: "export * from './c.js';\nimport('./a.js');" };
+  t.strictSame(circles(graphOf(both, path => path)), [`${a} > ${b} > ${a}`]);
 });
 
 t.test('every include under c/ keeps to the table', async t => {
@@ -411,13 +369,7 @@ t.test('every include under c/ keeps to the table', async t => {
   const parts = C_PARTS.map(([part]) => part).filter(part => part !== 'tests');
   t.strictSame(parts.sort(), Object.keys(C_MAY).sort(), 'both tables have the same parts');
   // Each room stands above what it uses: otherwise it could not be moved, or read, by itself.
-  const below = (part: string, seen: string[]): string[] =>
-    seen.includes(part) ? [[...seen, part].join(' > ')] : (C_MAY[part] ?? []).flatMap(to => below(to, [...seen, part]));
-  t.strictSame(
-    parts.flatMap(part => below(part, [])),
-    [],
-    'there is no circle',
-  );
+  t.strictSame(circles(new Map(Object.entries(C_MAY))), [], 'there is no circle');
 });
 
 t.test('no program loads the tables of a language, which takes each start 11 ms; pages may', async t => {
@@ -455,31 +407,31 @@ t.test('a breach is found, and named with file and line', async t => {
     ['src/parts.ts', "const parts = { send: () => import('./sender/main.js') };", undefined],
     ['src/main.ts', "import('./cli/status.js');", undefined],
     ['src/native/index.ts', "createRequire(import.meta.url)('../../../build/beoboard.node');", undefined],
-    ['src/cli/dump.ts', "import { mapBoard } from '../native/index.js';", undefined],
+    ['src/load/main.ts', "import { BulkSender } from '../native/index.js';", undefined],
     [
       'src/sender/send.ts',
       "import { a } from 'node:fs';\n\nimport { b } from '../shm/writer.js';",
-      'src/sender/send.ts:3: imports ../shm/writer.js: sender may not import shm/writer',
+      'src/sender/send.ts:3: imports ../shm/writer.js: sender may not import shm',
     ],
     [
       'src/sender/collect/stat.ts',
       "import type { b } from '../../shm/reader.js';",
-      'src/sender/collect/stat.ts:1: imports ../../shm/reader.js: sender may not import shm/reader',
+      'src/sender/collect/stat.ts:1: imports ../../shm/reader.js: sender may not import shm',
     ],
     [
       'src/receiver/main.ts',
       "\nexport { Snapshot } from '../shm/reader.js';",
-      'src/receiver/main.ts:2: imports ../shm/reader.js: receiver may not import shm/reader',
+      "src/receiver/main.ts:2: imports ../shm/reader.js: only absence.ts looks at the receiver's board, as any reader does",
     ],
     [
       'src/shm/reader.ts',
       "export * from './writer.js';",
-      'src/shm/reader.ts:1: imports ./writer.js: shm/reader may not import shm/writer',
+      'src/shm/reader.ts:1: imports ./writer.js: only the receiver writes boards',
     ],
     [
       'src/shm/liveness.ts',
       "const later =\n  async () => await import('../receiver/main.js');",
-      'src/shm/liveness.ts:2: imports ../receiver/main.js: shm/reader may not import receiver',
+      'src/shm/liveness.ts:2: imports ../receiver/main.js: shm may not import receiver',
     ],
     [
       'src/cli/status.ts',
@@ -515,24 +467,29 @@ t.test('a breach is found, and named with file and line', async t => {
     [
       'src/shm/reader.ts',
       "createRequire(import.meta.url)('../../../build/beoboard.node');",
-      'src/shm/reader.ts:1: imports ../../../build/beoboard.node: shm/reader may not load the addon; native may',
+      'src/shm/reader.ts:1: imports ../../../build/beoboard.node: shm may not load the addon; native may',
     ],
     [
       'src/schedulers/bridge/tick.ts',
-      "import { readState } from '../statefile.js';",
-      'src/schedulers/bridge/tick.ts:1: imports ../statefile.js: schedulers/bridge may not import schedulers/state',
+      "import { readState } from '../../schedulerfile/statefile.js';",
+      "src/schedulers/bridge/tick.ts:1: imports ../../schedulerfile/statefile.js: the bridge acts on a scheduler's own answers, never on the file that the reader writes",
     ],
     [
       'src/web/joblook.ts',
       "import { slurmCalls } from '../schedulers/slurm/calls.js';",
-      'src/web/joblook.ts:1: imports ../schedulers/slurm/calls.js: web may not import schedulers/slurm',
+      'src/web/joblook.ts:1: imports ../schedulers/slurm/calls.js: web may not import schedulers',
+    ],
+    [
+      'src/schedulers/poll.ts',
+      "import { slurmCalls } from './slurm/calls.js';",
+      'src/schedulers/poll.ts:1: imports ./slurm/calls.js: only chosen.ts knows which scheduler is behind the door',
     ],
     ['src/cli/watch.ts', "import('./' + name);", 'src/cli/watch.ts:1: imports what is computed: nobody can check that'],
-    ['src/shm/extra.ts', '', "src/shm/extra.ts:1: belongs to no part; give it a row in this test's tables"],
+    ['src/extra/more.ts', '', "src/extra/more.ts:1: belongs to no part; give its folder a row in this test's tables"],
     [
       'src/cli/status.ts',
-      "import '../shm/extra.js';",
-      'src/cli/status.ts:1: imports ../shm/extra.js: src/shm/extra.ts belongs to no part',
+      "import '../extra/more.js';",
+      'src/cli/status.ts:1: imports ../extra/more.js: src/extra/more.ts belongs to no part',
     ],
   ];
   for (const [path, text, found] of invented)
