@@ -133,10 +133,10 @@ class BoardMapping : public Napi::ObjectWrap<BoardMapping> {
     if (end > begin && end - begin >= kLarge) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
   }
 
-  // Takes a copy behind the look that it begins with: objects and arrays of JavaScript would cost more than the copy of
+  // Copies behind the look that a copy begins with: objects and arrays of JavaScript would cost more than the copy of
   // a record.
   template <typename Copy>
-  Napi::Value Take(const Napi::CallbackInfo& info, Copy copy) {
+  Napi::Value CopyInto(const Napi::CallbackInfo& info, Copy copy) {
     Check(info.Env());
     struct bb_look look;
     if (room_ < sizeof look || copy(into_ + sizeof look, room_ - sizeof look, &look) != 0)
@@ -159,7 +159,7 @@ class BoardMapping : public Napi::ObjectWrap<BoardMapping> {
   // The copy and what it tells of each node in one call.
   Napi::Value Snapshot(const Napi::CallbackInfo& info) {
     const uint32_t first = info[0].As<Napi::Number>().Uint32Value();
-    return Take(info, [this, first](uint8_t* to, size_t room, struct bb_look* look) {
+    return CopyInto(info, [this, first](uint8_t* to, size_t room, struct bb_look* look) {
       const struct bb_board_header& h = board_.header;
       const size_t bytes =
           CopyBytes(Fitting(room, static_cast<size_t>(h.column_stride) + h.record_stride + bb_overview_bytes(1)));
@@ -170,7 +170,7 @@ class BoardMapping : public Napi::ObjectWrap<BoardMapping> {
   }
 
   Napi::Value Column(const Napi::CallbackInfo& info) {
-    return Take(info, [this](uint8_t* to, size_t room, struct bb_look* look) {
+    return CopyInto(info, [this](uint8_t* to, size_t room, struct bb_look* look) {
       const struct bb_board_header& h = board_.header;
       const size_t bytes = h.header_bytes + Fitting(room, static_cast<size_t>(h.column_stride) + 1) * h.column_stride;
       if (room < bytes || bb_board_column(&board_, to, bytes, look) != 0) return -1;

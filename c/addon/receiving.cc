@@ -111,11 +111,11 @@ class Writer : public Napi::ObjectWrap<Writer> {
     if (writer_ != nullptr) bb_writer_close(writer_);
   }
 
-  // The receiver takes it; this object is then empty.
-  struct bb_writer* Take() {
-    struct bb_writer* taken = writer_;
+  // The receiver owns it from then on; this object is empty.
+  struct bb_writer* Release() {
+    struct bb_writer* released = writer_;
     writer_ = nullptr;
-    return taken;
+    return released;
   }
 
  private:
@@ -266,7 +266,7 @@ class Receiver : public Napi::ObjectWrap<Receiver> {
   void Start(const Napi::CallbackInfo& info) {
     struct bb_receiver* receiver = Get(info.Env());
     if (started_) throw Napi::Error::New(info.Env(), "the receiver runs already");
-    struct bb_writer* writer = Napi::ObjectWrap<Writer>::Unwrap(info[0].As<Napi::Object>())->Take();
+    struct bb_writer* writer = Napi::ObjectWrap<Writer>::Unwrap(info[0].As<Napi::Object>())->Release();
     if (writer == nullptr) throw Napi::Error::New(info.Env(), "the board is closed");
     started_ = true;
     displaced_ = Napi::ThreadSafeFunction::New(info.Env(), info[1].As<Napi::Function>(), "displaced", 0, 1);

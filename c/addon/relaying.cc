@@ -15,7 +15,7 @@ class Sweep : public Napi::ObjectWrap<Sweep> {
   static Napi::Function Class(Napi::Env env) {
     return DefineClass(env, "Sweep",
                        {InstanceMethod("prime", &Sweep::Prime), InstanceMethod("begin", &Sweep::Begin),
-                        InstanceMethod("take", &Sweep::Take), InstanceMethod("ask", &Sweep::Ask),
+                        InstanceMethod("next", &Sweep::Next), InstanceMethod("ask", &Sweep::Ask),
                         InstanceMethod("index", &Sweep::Index), InstanceMethod("records", &Sweep::Records),
                         InstanceMethod("linksWell", &Sweep::LinksWell)});
   }
@@ -51,14 +51,14 @@ class Sweep : public Napi::ObjectWrap<Sweep> {
     return Napi::Boolean::New(info.Env(), true);
   }
 
-  // take(into): { state, bytes, entries }
-  Napi::Value Take(const Napi::CallbackInfo& info) {
+  // next(into): { state, bytes, entries }
+  Napi::Value Next(const Napi::CallbackInfo& info) {
     const Napi::Env env = info.Env();
     auto into = info[0].As<Napi::Uint8Array>();
     if (!IsAligned(into)) throw Napi::TypeError::New(env, "the buffer is not aligned to 8 bytes");
     size_t bytes;
     uint32_t entries;
-    const auto state = bb_sweep_take(Get(), into.Data(), into.ByteLength(), &bytes, &entries);
+    const auto state = bb_sweep_next(Get(), into.Data(), into.ByteLength(), &bytes, &entries);
     auto out = Napi::Object::New(env);
     out.Set("state", Napi::Number::New(env, state));
     out.Set("bytes", Napi::Number::New(env, static_cast<double>(bytes)));

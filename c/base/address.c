@@ -69,7 +69,7 @@ static bool parse_port(struct span digits, struct span text, uint16_t *port, str
   return false;
 }
 
-static bool take_host(struct span host, struct span text, struct address *address, struct words *why) {
+static bool parse_host(struct span host, struct span text, struct address *address, struct words *why) {
   size_t digits = 0, dots = 0;
   for (size_t i = 0; i < host.len; i++) {
     digits += is_digit(host.at[i]);
@@ -113,7 +113,7 @@ bool parse_address(struct span text, uint16_t default_port, struct address *addr
   if (host.len == 0)
     return refuse_text(why, text,
                        " has no address before the port; write ADDR:PORT; 0.0.0.0:PORT listens on every interface");
-  return take_host(host, text, address, why) && (!has_port || parse_port(port, text, &address->port, why));
+  return parse_host(host, text, address, why) && (!has_port || parse_port(port, text, &address->port, why));
 }
 
 void add_address(struct words *words, const struct address *address) {

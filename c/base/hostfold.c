@@ -166,7 +166,7 @@ static uint32_t fold_group(struct folding *f, const char *beginning, size_t leng
 }
 
 /* Finds the group of each name, and its number after the prefix. */
-static void take_apart(struct folding *f, const char *const *names, size_t count) {
+static void split_names(struct folding *f, const char *const *names, size_t count) {
   const char *last = "";
   size_t last_at = 0;
   uint32_t last_group = 0;
@@ -300,7 +300,7 @@ bool hostlist_fold(struct folded *out, const char *const *names, size_t count) {
   bool done = f.pieces != NULL && f.groups != NULL && f.slots != NULL && f.keys != NULL && f.room != NULL &&
     f.ranges != NULL;
   if (done) {
-    take_apart(&f, names, count);
+    split_names(&f, names, count);
     gather(&f, count);
     done = write_all(&f, out, count);
   }

@@ -35,7 +35,7 @@ static bool hostlist_refuse(struct list_reading *r, size_t at, const char *forma
   return false;
 }
 
-static bool is_taken(const struct list_reading *r, char c) {
+static bool is_accepted(const struct list_reading *r, char c) {
   return r->spelling == SPELLED_BY_SLURM ? is_of_slurm_names(c) : is_of_names(c) && !is_upper(c);
 }
 
@@ -50,7 +50,7 @@ static bool bad_character(struct list_reading *r, size_t at) {
   const size_t bytes = character_at(r, at, &character);
   if (is_blank(character)) return hostlist_refuse(r, at, "a blank; separate names by a comma only");
   if (is_upper(c)) {
-    const char lower = (char)(c - 'A' + 'a'); /* only where names are those of nodes: else it is taken */
+    const char lower = (char)(c - 'A' + 'a'); /* only where names are those of nodes: else it is accepted */
     return hostlist_refuse(r, at, "upper-case %s; names are lower case; write %s", quoted(&c, 1), quoted(&lower, 1));
   }
   const char *hint = "names are made of a-z 0-9 . _ -";
@@ -169,7 +169,7 @@ static bool measure_name(struct list_reading *r, size_t *at, struct extent *out)
       *at = end + 1;
     } else {
       const size_t begun = *at;
-      while (*at < r->length && *at - begun <= NAME_LENGTH && is_taken(r, r->list[*at])) ++*at;
+      while (*at < r->length && *at - begun <= NAME_LENGTH && is_accepted(r, r->list[*at])) ++*at;
       if (*at == begun) return bad_character(r, begun);
       out->longest += *at - begun;
     }
@@ -207,9 +207,9 @@ struct list_part {
   bool is_bracket;
 };
 
-static void take_piece(struct list_reading *r, struct list_part *part, size_t at) {
+static void read_piece(struct list_reading *r, struct list_part *part, size_t at) {
   const size_t length = piece_length(r, at, part->end);
-  read_range(r, at, length, &part->range); /* taken before */
+  read_range(r, at, length, &part->range); /* accepted before */
   part->number = part->range.first;
   part->next = at + length + 1;
 }
@@ -224,10 +224,10 @@ static bool turn(struct list_reading *r, struct list_part *parts, size_t count) 
       return true;
     }
     if (part->next < part->end) {
-      take_piece(r, part, part->next);
+      read_piece(r, part, part->next);
       return true;
     }
-    take_piece(r, part, part->at);
+    read_piece(r, part, part->at);
   }
   return false;
 }
@@ -252,9 +252,9 @@ static void make_names(struct list_reading *r, size_t *at, struct hostlist *out,
     if (part->is_bracket) {
       part->end = bracket_end(r, *at);
       *at = part->end + 1;
-      take_piece(r, part, part->at);
+      read_piece(r, part, part->at);
     } else {
-      while (*at < r->length && is_taken(r, r->list[*at])) ++*at;
+      while (*at < r->length && is_accepted(r, r->list[*at])) ++*at;
       part->end = *at;
     }
   }
@@ -328,7 +328,7 @@ const char *hostlist_read(struct hostlist *out, const char *list, size_t length,
 }
 
 /* The contents of the next line, without its comment and the blanks around it. Returns whether there is one. */
-static bool take_line(struct span *left, struct list_reading *r) {
+static bool read_list_line(struct span *left, struct list_reading *r) {
   if (left->len == 0) return false;
   const char *end = find_char(*left, '\n');
   struct span line = {left->at, end == NULL ? left->len : (size_t)(end - left->at)};
@@ -353,10 +353,10 @@ const char *hostlist_read_lines(struct hostlist *out, const char *text, size_t l
   struct list_reading r = {.spelling = spelling, .place = place};
   size_t names = 0, bytes = 0, used = 0;
   *out = (struct hostlist){NULL, NULL, 0};
-  for (struct span left = {text, length}; take_line(&left, &r);)
+  for (struct span left = {text, length}; read_list_line(&left, &r);)
     if (r.length > 0 && !measure(&r, most, &names, &bytes)) return r.why;
   if (!reserve(out, names, bytes)) return no_memory(out);
-  for (struct span left = {text, length}; take_line(&left, &r);) make_all(&r, out, &used);
+  for (struct span left = {text, length}; read_list_line(&left, &r);) make_all(&r, out, &used);
   return drop_doubles(out) ? NULL : no_memory(out);
 }
 

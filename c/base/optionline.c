@@ -9,13 +9,13 @@
 
 /* A text that is given for an option; several make the value of one that can be repeated. From the command line or
  * the file; the former takes precedence. */
-struct given {
+struct option_text {
   const char *text;
   uint32_t row;  /* of the option in its table */
   uint32_t line; /* of the file; 0: it is from the command line */
 };
 
-static struct given given[MOST_GIVEN] LARGE;
+static struct option_text given[MOST_GIVEN] LARGE;
 static const struct option *rows; /* of the table whose options are given */
 static unsigned givens;
 static const char *file_name;
@@ -50,7 +50,7 @@ static bool is_elsewhere(const struct option_table *table, struct span name) {
 
 static bool options_give(const struct option *option, const char *text, unsigned line) {
   if (givens == MOST_GIVEN) return false;
-  given[givens++] = (struct given){text, (uint32_t)(option - rows), line};
+  given[givens++] = (struct option_text){text, (uint32_t)(option - rows), line};
   return true;
 }
 
@@ -127,8 +127,8 @@ static bool is_option(const struct option_table *table, const char *text) {
 }
 
 /* The word at argv[*i], which begins with a -, and its value. */
-static bool options_take_word(const struct option_table *table, int argc, char *const argv[], int *i,
-                              struct words *fault) {
+static bool options_parse_word(const struct option_table *table, int argc, char *const argv[], int *i,
+                               struct words *fault) {
   const struct span word = span_of(argv[*i]);
   const bool is_long = begins(word, SPAN("--"));
   const char *equals = find_char(word, '=');
@@ -152,8 +152,8 @@ static bool is_word(const char *text, const char *letter, const char *name) {
 }
 
 /* The contents of the command line, unchanged. */
-static enum outcome options_take_line(const struct option_table *table, int argc, char *const argv[],
-                                      struct words *fault) {
+static enum outcome options_parse_line(const struct option_table *table, int argc, char *const argv[],
+                                       struct words *fault) {
   const char *extra = NULL; /* the first argument: none is accepted */
   bool wrong = false;       /* the first mistake is kept until the end: if --help follows, the user gets help */
   rows = table->options;
@@ -171,7 +171,7 @@ static enum outcome options_take_line(const struct option_table *table, int argc
     if (is_word(word, "-h", "--help")) return OPTIONS_HELP;
     if (is_word(word, "-V", "--version")) return OPTIONS_VERSION;
     const size_t length = fault->len;
-    const bool good = options_take_word(table, argc, argv, &i, fault);
+    const bool good = options_parse_word(table, argc, argv, &i, fault);
     if (wrong) fault->len = length;
     wrong |= !good;
   }
@@ -184,7 +184,7 @@ static enum outcome options_take_line(const struct option_table *table, int argc
 
 /* ---- The file ---- */
 
-bool options_take(void *of, struct span name, const struct toml_value *value, struct words *fault) {
+bool options_accept(void *of, struct span name, const struct toml_value *value, struct words *fault) {
   const struct option_table *table = of;
   const struct option *option = option_named(table, name);
   if (value->kind == TOML_TABLE) return REFUSE("tables are not taken here; write NAME = VALUE, texts in quotes");
@@ -260,7 +260,7 @@ static bool read_option(const struct option *option, void *into, struct words *f
   const size_t length = fault->len;
   if (times == 0 && !read_fallback(option, into, fault)) return false;
   for (unsigned i = 0; i < givens; i++) {
-    const struct given *one = &given[i];
+    const struct option_text *one = &given[i];
     if (&rows[one->row] != option || (one->line > 0) != in_file) continue;
     fault->len = length;
     if (option->value == NULL) *(bool *)((char *)into + option->at) = one->text[0] == 't';
@@ -284,7 +284,7 @@ static bool options_read_all(const struct option_table *table, void *into, struc
 
 enum outcome options_read(const struct option_table *table, int argc, char *const argv[], void *into,
                           struct words *fault) {
-  const enum outcome outcome = options_take_line(table, argc, argv, fault);
+  const enum outcome outcome = options_parse_line(table, argc, argv, fault);
   if (outcome != OPTIONS_GOOD) return outcome;
   return options_read_all(table, into, fault) ? OPTIONS_GOOD : OPTIONS_BAD;
 }

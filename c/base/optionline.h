@@ -28,7 +28,7 @@ struct option_table {
   size_t count;
   const char *const *elsewhere; /* options that another program has, up to a NULL; may be NULL */
   const char *whose;            /* the name of that program: "beoboard nodes" */
-  /* Reads the file that --config names: toml_read() with options_take(). NULL: there is no such option. */
+  /* Reads the file that --config names: toml_read() with options_accept(). NULL: there is no such option. */
   bool (*read_file)(const char *file, struct words *fault);
 };
 
@@ -37,7 +37,7 @@ struct option_table {
 enum outcome options_read(const struct option_table *table, int argc, char *const argv[], void *into,
                           struct words *fault);
 
-/* Takes a value of a file for options_read(); `table` is its table. */
-toml_take options_take;
+/* Accepts a value of a file for options_read(); `table` is its table. */
+toml_accept options_accept;
 
 #endif

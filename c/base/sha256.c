@@ -27,7 +27,7 @@ static void put_big_endian(uint8_t *at, uint32_t word) {
 }
 
 /* FIPS 180-4, 6.2.2. The schedule is kept as a ring of 16 words, because a word depends only on the 16 before it. */
-static void take_block(uint32_t state[8], const uint8_t *block) {
+static void sha256_compress(uint32_t state[8], const uint8_t *block) {
   uint32_t schedule[16];
   uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
   uint32_t e = state[4], f = state[5], g = state[6], h = state[7];
@@ -66,7 +66,7 @@ void bb_sha256_add(struct bb_sha256 *sha, const void *data, size_t length) {
   while (length > 0) {
     const size_t used = sha->length % BLOCK;
     if (used == 0 && length >= BLOCK) { /* whole blocks need no copy */
-      take_block(sha->state, at);
+      sha256_compress(sha->state, at);
       sha->length += BLOCK;
       at += BLOCK;
       length -= BLOCK;
@@ -77,7 +77,7 @@ void bb_sha256_add(struct bb_sha256 *sha, const void *data, size_t length) {
     sha->length += taken;
     at += taken;
     length -= taken;
-    if (used + taken == BLOCK) take_block(sha->state, sha->block);
+    if (used + taken == BLOCK) sha256_compress(sha->state, sha->block);
   }
 }
 
@@ -87,13 +87,13 @@ void bb_sha256_end(struct bb_sha256 *sha, uint8_t digest[BB_SHA256_BYTES]) {
   sha->block[used++] = 0x80;
   if (used > BLOCK - 8) { /* no room for the length: it gets its own block */
     memset(sha->block + used, 0, BLOCK - used);
-    take_block(sha->state, sha->block);
+    sha256_compress(sha->state, sha->block);
     used = 0;
   }
   memset(sha->block + used, 0, BLOCK - 8 - used);
   put_big_endian(sha->block + BLOCK - 8, (uint32_t)(bits >> 32));
   put_big_endian(sha->block + BLOCK - 4, (uint32_t)bits);
-  take_block(sha->state, sha->block);
+  sha256_compress(sha->state, sha->block);
   for (unsigned i = 0; i < 8; i++) put_big_endian(digest + (size_t)i * 4, sha->state[i]);
 }
 

@@ -11,7 +11,7 @@ static const char *smallfile_why_not(int error) {
 }
 
 /* One byte more than the largest is read: it may have grown. */
-static const char *take_file(int fd, const struct stat *st, char **text, size_t *length) {
+static const char *smallfile_read_fd(int fd, const struct stat *st, char **text, size_t *length) {
   if ((st->st_mode & 022) != 0) return "others than its owner can write it";
   *text = (char *)malloc(MOST_FILE + 1); /* pages are allocated only when they are read into */
   if (*text == NULL) return "out of memory";
@@ -25,7 +25,7 @@ const char *smallfile_read(const char *path, char **text, size_t *length, double
   int error;
   const int fd = open_regular(path, &st, &error);
   *text = NULL;
-  const char *why = fd < 0 ? smallfile_why_not(error) : take_file(fd, &st, text, length);
+  const char *why = fd < 0 ? smallfile_why_not(error) : smallfile_read_fd(fd, &st, text, length);
   if (fd >= 0) close(fd);
   if (why != NULL) {
     free(*text);

@@ -49,7 +49,7 @@ static bool end_line(struct toml_place *place) {
 }
 
 /* A text in quotes, which gets its NUL where it stands. */
-static bool take_text(struct toml_place *place, const char **text) {
+static bool parse_text(struct toml_place *place, const char **text) {
   const char quote = *place->at;
   if (place->at[1] == quote && place->at[2] == quote)
     return wrong(place, "texts over several lines are not taken here");
@@ -70,19 +70,19 @@ static bool take_text(struct toml_place *place, const char **text) {
   return true;
 }
 
-static struct span take_bare(struct toml_place *place) {
+static struct span parse_bare(struct toml_place *place) {
   const char *begin = place->at;
   while (is_bare(*place->at)) place->at++;
   return (struct span){begin, (size_t)(place->at - begin)};
 }
 
-static bool take_key(struct toml_place *place, struct span *key) {
+static bool parse_key(struct toml_place *place, struct span *key) {
   const char *text;
   if (is_quote(*place->at)) {
-    if (!take_text(place, &text)) return false;
+    if (!parse_text(place, &text)) return false;
     *key = span_of(text);
   } else {
-    *key = take_bare(place);
+    *key = parse_bare(place);
     if (key->len == 0) return wrong(place, "a key is missing");
   }
   skip_blanks(place);
@@ -93,12 +93,12 @@ static bool take_key(struct toml_place *place, struct span *key) {
 }
 
 /* `NAME]` or `NAME."TEXT"]` */
-static bool take_table(struct toml_place *place, struct span *name, struct toml_value *value) {
+static bool parse_table(struct toml_place *place, struct span *name, struct toml_value *value) {
   value->kind = TOML_TABLE;
-  *name = take_bare(place);
+  *name = parse_bare(place);
   if (place->at[0] == '.' && is_quote(place->at[1])) {
     place->at++;
-    if (!take_text(place, &value->texts[value->count++])) return false;
+    if (!parse_text(place, &value->texts[value->count++])) return false;
   }
   if (name->len == 0 || *place->at != ']') return wrong(place, "only [NAME] and [NAME.\"TEXT\"] are taken here");
   place->at++;
@@ -106,7 +106,7 @@ static bool take_table(struct toml_place *place, struct span *name, struct toml_
 }
 
 /* As the other sender writes it: without a plus, zeros in front, or underscores. */
-static bool take_number(struct toml_place *place, struct toml_value *value) {
+static bool parse_number(struct toml_place *place, struct toml_value *value) {
   const char *digits = place->at + (*place->at == '-');
   char *behind;
   value->kind = TOML_NUMBER;
@@ -121,7 +121,7 @@ static bool take_number(struct toml_place *place, struct toml_value *value) {
   return true;
 }
 
-static bool take_word(struct toml_place *place, struct span word) {
+static bool parse_word(struct toml_place *place, struct span word) {
   if (strncmp(place->at, word.at, word.len) != 0 || is_bare(place->at[word.len])) return false;
   place->at += word.len;
   return true;
@@ -137,7 +137,7 @@ static bool skip_lines(struct toml_place *place) {
   }
 }
 
-static bool take_array(struct toml_place *place, struct toml_value *value) {
+static bool parse_array(struct toml_place *place, struct toml_value *value) {
   value->kind = TOML_ARRAY;
   value->count = 0;
   for (;;) {
@@ -146,7 +146,7 @@ static bool take_array(struct toml_place *place, struct toml_value *value) {
     if (*place->at == ']') break;
     if (!is_quote(*place->at)) return wrong(place, "only texts in quotes are taken in an array");
     if (value->count == TOML_ITEMS) return wrong(place, "so long an array is not taken here");
-    if (!take_text(place, &value->texts[value->count++]) || !skip_lines(place)) return false;
+    if (!parse_text(place, &value->texts[value->count++]) || !skip_lines(place)) return false;
     if (*place->at == ']') break;
     if (*place->at != ',') return wrong(place, "an array has no closing bracket");
   }
@@ -154,22 +154,22 @@ static bool take_array(struct toml_place *place, struct toml_value *value) {
   return true;
 }
 
-static bool take_value(struct toml_place *place, struct toml_value *value) {
+static bool parse_value(struct toml_place *place, struct toml_value *value) {
   skip_blanks(place);
   const char c = *place->at;
   value->count = 1;
   value->kind = TOML_TEXT;
-  if (is_quote(c)) return take_text(place, &value->texts[0]);
-  if (c == '[') return take_array(place, value);
-  if (is_digit(c) || c == '-' || c == '+') return take_number(place, value);
+  if (is_quote(c)) return parse_text(place, &value->texts[0]);
+  if (c == '[') return parse_array(place, value);
+  if (is_digit(c) || c == '-' || c == '+') return parse_number(place, value);
   value->kind = TOML_TRUTH;
   value->texts[0] = "true";
-  if (take_word(place, SPAN("true"))) return value->truth = true;
-  if (take_word(place, SPAN("false"))) return true;
+  if (parse_word(place, SPAN("true"))) return value->truth = true;
+  if (parse_word(place, SPAN("false"))) return true;
   return wrong(place, c == '{' ? "tables in braces are not taken here" : "a value is missing");
 }
 
-static bool take_line(struct toml_place *place, toml_take *take, void *context) {
+static bool parse_line(struct toml_place *place, toml_accept *accept, void *context) {
   skip_blanks(place);
   const char c = *place->at;
   if (place->at == place->end || c == '#' || c == '\n' || c == '\r') return end_line(place);
@@ -177,8 +177,8 @@ static bool take_line(struct toml_place *place, toml_take *take, void *context) 
   struct span key;
   if (c == '[') {
     place->at++;
-    if (!take_table(place, &key, &value)) return false;
-  } else if (!take_key(place, &key) || !take_value(place, &value)) {
+    if (!parse_table(place, &key, &value)) return false;
+  } else if (!parse_key(place, &key) || !parse_value(place, &value)) {
     return false;
   }
   char *behind = place->at;
@@ -186,7 +186,7 @@ static bool take_line(struct toml_place *place, toml_take *take, void *context) 
   if (value.kind == TOML_NUMBER) *behind = 0;
   const unsigned next = place->line;
   place->line = value.line; /* a fault is told with the line of the key, however long its array is */
-  if (!take(context, key, &value, place->why)) return false;
+  if (!accept(context, key, &value, place->why)) return false;
   place->line = next;
   return true;
 }
@@ -199,7 +199,7 @@ void add_cannot_read(struct words *words, const char *file, int error) {
   add_text(words, "; name a file that this user can read");
 }
 
-bool toml_read(struct toml *toml, const char *file, toml_take *take, void *context, struct words *fault) {
+bool toml_read(struct toml *toml, const char *file, toml_accept *accept, void *context, struct words *fault) {
   size_t length = 0;
   struct stat stats;
   int error = 0;
@@ -220,7 +220,7 @@ bool toml_read(struct toml *toml, const char *file, toml_take *take, void *conte
   struct toml_place place = {toml->text, toml->text + length, toml->text, 1, &why};
   if (begins((struct span){toml->text, length}, SPAN("\xef\xbb\xbf"))) place.at += 3;
   while (place.at < place.end) {
-    if (take_line(&place, take, context)) continue;
+    if (parse_line(&place, accept, context)) continue;
     add_one_line(fault, span_of(file));
     add_text(fault, ":");
     add_number(fault, place.line);

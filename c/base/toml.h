@@ -20,8 +20,8 @@ struct toml_value {
   const char *texts[TOML_ITEMS]; /* one, except for arrays and tables */
 };
 
-/* Takes one value, or the begin of a table; false with the reason in `why`, which is reported after file and line. */
-typedef bool toml_take(void *context, struct span key, const struct toml_value *value, struct words *why);
+/* Accepts one value, or the begin of a table; false with the reason in `why`, which is reported after file and line. */
+typedef bool toml_accept(void *context, struct span key, const struct toml_value *value, struct words *why);
 
 /* Memory for one file at a time; its texts live as long as it does. */
 struct toml {
@@ -29,7 +29,7 @@ struct toml {
 };
 
 /* Reads a file; false with one line in `fault`. */
-bool toml_read(struct toml *toml, const char *file, toml_take *take, void *context, struct words *fault);
+bool toml_read(struct toml *toml, const char *file, toml_accept *accept, void *context, struct words *fault);
 
 /* "cannot read FILE: WHY; name a file that this user can read" */
 void add_cannot_read(struct words *words, const char *file, int error);

@@ -174,11 +174,11 @@ static bool read_header(const struct bb_place *p, struct bb_board_header *h) {
   return whole;
 }
 
-/* How often a lock is taken again that was removed between opening and locking. */
+/* How often a lock is made again that was removed between opening and locking. */
 #define MOST_REMOVED 100
 
-/* Takes the lock; one that we hold already is released for it. BB_NOT_KEPT: it cannot be had. */
-static enum bb_keeping take_lock(struct bb_place *p, int tries, char *why, size_t size) {
+/* Locks the path; a lock that we hold already is released for it. BB_NOT_KEPT: it cannot be had. */
+static enum bb_keeping lock_place(struct bb_place *p, int tries, char *why, size_t size) {
   char name[NAME_MAX + 1], pid[24] = {0};
   struct stat st;
   for (int i = 0; i < MOST_REMOVED; i++) {
@@ -196,7 +196,7 @@ static enum bb_keeping take_lock(struct bb_place *p, int tries, char *why, size_
       const bool is_mirror = read_header(p, &h) && is_ours(&h) && h.mirror_masters != 0;
       bb_fail(why, size, "%s (pid %s) writes %s; stop it or choose another --board",
               is_mirror ? "a mirror" : "another receiver", got > 0 ? pid : "unknown", p->path);
-      result = BB_TAKEN;
+      result = BB_HELD_BY_ANOTHER;
     } else if (lock_inode_at(p) != (uint64_t)st.st_ino) { /* Our lock file has been removed by now. */
       close(fd);
       continue;
@@ -289,7 +289,7 @@ bool bb_place_hold(struct bb_place *p, const char *path, char *why, size_t size)
           why, size,
           "another receiver (pid %llu) writes %s, though its lock was removed; stop it or choose another --board",
           (unsigned long long)pid, path);
-    if (take_lock(p, LOCK_TRIES, why, size) != BB_KEPT) return false;
+    if (lock_place(p, LOCK_TRIES, why, size) != BB_KEPT) return false;
     /* If there was no lock the board was watched, whatever we hold now. */
   } while (watched != 0 && watched != p->lock_inode);
   remove_leftover(p);
@@ -305,7 +305,7 @@ enum bb_keeping bb_place_keep(struct bb_place *p, char *why, size_t size) {
     return BB_KEPT;
   /* The directory or the lock may have been moved or removed. Readers use the path, so it is opened, or made, and
    * locked again. */
-  return open_directory(p, why, size) ? take_lock(p, 1, why, size) : BB_NOT_KEPT;
+  return open_directory(p, why, size) ? lock_place(p, 1, why, size) : BB_NOT_KEPT;
 }
 
 void bb_place_release(struct bb_place *p) {

@@ -25,7 +25,7 @@ bool bb_place_hold(struct bb_place *p, const char *path, char *why, size_t size)
 enum bb_keeping {
   BB_KEPT,     /* It is ours: still, or again after it was gone and was made anew. */
   BB_NOT_KEPT, /* It is gone, and cannot be made now. */
-  BB_TAKEN,    /* another process holds the lock of the path */
+  BB_HELD_BY_ANOTHER,    /* another process holds the lock of the path */
 };
 
 /* Checks whether the path still leads to the lock that we hold. If the directory or the lock is gone, it is made

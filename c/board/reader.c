@@ -315,7 +315,7 @@ void bb_board_said(const struct bb_board *b, struct bb_said *said) {
   said->state = bb_load_acquire(&shared->state);
 }
 
-/* Takes the time, then copies the header and the column words of as many nodes as fit with `node_bytes` for each.
+/* Reads the clock, then copies the header and the column words of as many nodes as fit with `node_bytes` for each.
  * Returns whether something is far ahead of that time. */
 static bool look_once(const struct bb_board *b, uint8_t *to, size_t size, uint64_t first, size_t node_bytes,
                       struct bb_look *look) {

@@ -73,7 +73,7 @@ static void insert_listed(struct bb_mapped *b, const char *const *names, size_t 
  * whole at the path. */
 static bool rebuild(struct bb_writer *w, uint32_t capacity, const bool *keep, const char *const *listed,
                     size_t listed_count, char *why, size_t size) {
-  if (bb_place_keep(&w->place, why, size) == BB_TAKEN) {
+  if (bb_place_keep(&w->place, why, size) == BB_HELD_BY_ANOTHER) {
     w->displaced = true;
     return false;
   }
@@ -179,8 +179,8 @@ static bool make_keys(const struct bb_writer_options *o, struct bb_keyring **key
   return o->key_count == 0 || *keys != NULL || bb_fail(why, size, "out of memory");
 }
 
-/* Takes these keys in place of the old ones. */
-static void take_keys(struct bb_writer *w, const struct bb_writer_options *o, struct bb_keyring *keys) {
+/* Puts these keys in place of the old ones. */
+static void set_keys(struct bb_writer *w, const struct bb_writer_options *o, struct bb_keyring *keys) {
   bb_keyring_free(w->keys);
   w->keys = keys;
   w->rejections.has_keys = keys != NULL;
@@ -215,7 +215,7 @@ static bool make_fresh(struct bb_writer *w, const struct bb_writer_options *o, c
   return bb_file_publish(&w->place, &w->board, why, size);
 }
 
-/* Takes the board that was found at the path and repairs it. In place only if it was written under the lock that we
+/* Claims the board that was found at the path and repairs it. In place only if it was written under the lock that we
  * hold, because then its writer is gone, and has our memory; otherwise in a copy, because the writer may be running or
  * its records are too short. `whole` says whether the board could be repaired; if not, it is retired when another one
  * replaces it. */
@@ -249,7 +249,8 @@ static bool writer_claim(struct bb_writer *w, struct bb_mapped *found, bool *who
   return true;
 }
 
-/* Continues a board that was taken over, with everything on it. */
+/* Takes over a board: continues it with everything on it. Nothing else in C is called `take`: what is read, parsed,
+ * accepted, copied, set, undone, removed, locked, received or allocated has that word in its name. */
 static bool take_over(struct bb_writer *w, const struct bb_writer_options *o, char *why, size_t size) {
   if (!select_nodes(w, o, why, size)) return false;
   write_terms(w, o);
@@ -314,7 +315,7 @@ struct bb_writer *bb_writer_open(const struct bb_writer_options *o, char *why, s
           ? bb_file_examine(&w->place, BB_SIDE_RECEIVER, &(struct bb_cluster){o->cluster_name, o->cluster_id}, &old,
                             why, size)
           : BB_FOUND_FAULT;
-  take_keys(w, o, keys);
+  set_keys(w, o, keys);
   bool ok = found != BB_FOUND_FAULT, whole = false;
   if (found == BB_FOUND_BOARD) ok = writer_claim(w, &old, &whole, why, size);
   if (ok && whole) ok = take_over(w, o, why, size);
@@ -356,7 +357,7 @@ bool bb_writer_change(struct bb_writer *w, const struct bb_writer_options *o, ch
     bb_keyring_free(keys);
     return false;
   }
-  take_keys(w, o, keys);
+  set_keys(w, o, keys);
   write_terms(w, o);
   return true;
 }
@@ -543,7 +544,7 @@ static enum bb_event_kind writer_news_of(enum bb_verdict verdict, bool goodbye) 
 }
 
 /* Not below 0: a receiver that was killed between the order block and this counter may not have counted it. */
-static void take_back(uint64_t *counter) {
+static void undo_count(uint64_t *counter) {
   if (*counter > 0) bb_store(counter, *counter - 1);
 }
 
@@ -582,8 +583,8 @@ int bb_writer_deliver(struct bb_writer *w, const uint8_t *datagram, size_t lengt
   keep_aside(w, record, &order, judgement.is_of_another ? arrival : NULL);
   if (judgement.verdict == BB_REFUSED) {
     if (judgement.is_of_number) store_digest(b, record, report);
-    if (judgement.found_lost) take_back(&r->lost);
-    if (judgement.found_unheard) take_back(&r->unheard);
+    if (judgement.found_lost) undo_count(&r->lost);
+    if (judgement.found_unheard) undo_count(&r->unheard);
     return bb_reject_report(&w->rejections, record, &order, report, judgement.reason, arrival);
   }
   if (judgement.verdict == BB_DUPLICATE) {
@@ -690,8 +691,8 @@ void bb_writer_receive_buffer(struct bb_writer *w, uint64_t bytes) {
 
 int bb_writer_check_path(struct bb_writer *w, char *why, size_t size) {
   const enum bb_keeping keeping = bb_place_keep(&w->place, why, size);
-  w->displaced = w->displaced || keeping == BB_TAKEN;
-  if (w->displaced) return BB_PATH_TAKEN;
+  w->displaced = w->displaced || keeping == BB_HELD_BY_ANOTHER;
+  if (w->displaced) return BB_PATH_HELD;
   if (keeping != BB_KEPT) return -1;
   /* A lock that was made anew: until its inode is on the board, whoever takes the board over copies it. */
   bb_store(&w->board.header->lock_inode, w->place.lock_inode);

@@ -108,11 +108,11 @@ void bb_writer_receive_buffer(struct bb_writer *writer, uint64_t bytes);
 
 /* The result of bb_writer_check_path() if another process holds the lock of the path: the board is that process's,
  * and nobody reads what we write. The writer must be closed then. */
-#define BB_PATH_TAKEN (-2)
+#define BB_PATH_HELD (-2)
 
 /* If the path no longer leads to our board, or the file was cut or has another mode or owner than it was made with,
  * publishes it again; takes the lock again if it is gone. 0: it is there; 1: published; -1: failed, or
- * BB_PATH_TAKEN; see `why`. The part behind a cut is lost: SIGBUS. */
+ * BB_PATH_HELD; see `why`. The part behind a cut is lost: SIGBUS. */
 int bb_writer_check_path(struct bb_writer *writer, char *why, size_t why_size);
 
 /* What is known about the last receiver, until our first heartbeat: its last heartbeat, and by how much

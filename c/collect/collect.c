@@ -125,7 +125,7 @@ static void put_stat(struct bb_report *report) {
   struct span text, rest;
   struct stat_times times;
   const bool had_times = has_times, is_read = file_read(&files[STAT], &text);
-  const enum parsed cpus = groups_take(is_read ? text : SPAN(""), groups_known ? &topology : NULL, &rest);
+  const enum parsed cpus = groups_parse(is_read ? text : SPAN(""), groups_known ? &topology : NULL, &rest);
   const enum parsed sums = is_read ? parse_stat(text, rest, report, &times) : REFUSED;
   has_times = is_read && file_parsed(&files[STAT], sums == WHOLE && cpus != WHOLE ? IN_PART : sums);
   if (!has_times) groups_forget();

@@ -151,7 +151,7 @@ static void add_growth(struct growth *sum, const uint64_t from[TICKS], const uin
   if (busy * 1000 > sum->busiest * total) sum->busiest = thousandths(busy, total);
 }
 
-enum parsed groups_take(struct span text, const struct topology *topology, struct span *rest) {
+enum parsed groups_parse(struct span text, const struct topology *topology, struct span *rest) {
   const unsigned online = topology == NULL ? 0 : topology->online;
   unsigned place = 0, least_cpu = 0, lines = 0;
   before = now;

@@ -38,7 +38,7 @@ struct stat_times {
   uint64_t ticks[TICKS];
 };
 
-/* `rest` is the end of the text, as set by groups_take(): before it there are only lines of CPUs. */
+/* `rest` is the end of the text, as set by groups_parse(): before it there are only lines of CPUs. */
 enum parsed parse_stat(struct span text, struct span rest, struct bb_report *report, struct stat_times *times);
 /* Shares of the time between two ticks; false if no time passed. */
 bool cpu_share(const struct stat_times *before, const struct stat_times *now, struct bb_report *report);
@@ -68,7 +68,7 @@ bool read_topology(const char *sys, struct topology *topology, char *buffer);
 /* Parses the lines of single CPUs for this tick, from the text of /proc/stat or from none, and compares them with those
  * of the last tick. Leaves out those that are not understood; refuses all if one is not of a higher CPU than the one
  * before. `rest` is what follows them, or that line. `topology` is NULL if the CPUs are unknown. */
-enum parsed groups_take(struct span text, const struct topology *topology, struct span *rest);
+enum parsed groups_parse(struct span text, const struct topology *topology, struct span *rest);
 /* Discards what was parsed in this tick. */
 void groups_forget(void);
 /* Whether this tick and the last one have lines of the same CPUs; also if neither has any valid ones. */
@@ -123,7 +123,7 @@ void find_links(const char *sys, const struct interface *all, unsigned count, ch
 bool too_many_links(void);
 /* Whether it stands on others of the same namespace, as bridges, bonds and VLANs do. */
 bool is_stacked(const char *sys, struct span name);
-/* Takes what the slow side knows, and tells of interfaces that are left out, when they change. */
+/* Copies what the slow side knows, and tells of interfaces that are left out, when they change. */
 void leave_out_links(const struct interface *all, unsigned count, const struct speeds *speeds);
 /* Whether an interface counts. */
 bool link_counts(const struct interface *one, const struct link_row *row);

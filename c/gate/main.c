@@ -64,7 +64,7 @@ static void end_cut_short(int signal, siginfo_t *info, void *context) {
 
 /* Our parent may have blocked or ignored any of them. A program that is asked to end ends while it waits; `ends` are
  * those signals. */
-static void take_signals(sigset_t *ends) {
+static void set_signals(sigset_t *ends) {
   static const int ending[] = {SIGTERM, SIGINT, SIGHUP};
   sigset_t all;
   sigfillset(&all);
@@ -192,7 +192,7 @@ int main(int argc, char *argv[]) {
   const char *why;
   sigset_t ends;
   hold_standard_places(); /* the board, or the system's log, could get one of them, and we would write to it */
-  take_signals(&ends);
+  set_signals(&ends);
   const enum outcome outcome = read_options(argc, argv, &options, &why);
   if (outcome == OPTIONS_HELP || outcome == OPTIONS_VERSION) {
     show(outcome == OPTIONS_HELP ? help_text : version_text);

@@ -8,7 +8,7 @@
 
 static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
 
-static const char *skip_take(struct skip *out, struct hostlist *list, const struct exceptions *exceptions) {
+static const char *skip_set(struct skip *out, struct hostlist *list, const struct exceptions *exceptions) {
   if (!nodes_map(&out->nodes, list, exceptions)) {
     hostlist_free(list);
     return "out of memory";
@@ -21,7 +21,7 @@ const char *skip_parse(struct skip *out, const char *text, size_t length, const 
                        const char *place) {
   struct hostlist list;
   const char *why = hostlist_read_lines(&list, text, length, SPELLED_BY_SLURM, MOST_NAMES, place);
-  return why != NULL ? why : skip_take(out, &list, exceptions);
+  return why != NULL ? why : skip_set(out, &list, exceptions);
 }
 
 static bool is_line(const char *line, size_t length, const char *text) {
@@ -73,7 +73,7 @@ const char *skip_read(struct skip *out, const char *value, const struct exceptio
   *out = (struct skip){0};
   if (value[0] == '@') return skip_read_file(out, value + 1, exceptions);
   const char *why = hostlist_read(&list, value, strlen(value), SPELLED_BY_SLURM, MOST_NAMES, "--skip");
-  return why != NULL ? why : skip_take(out, &list, exceptions);
+  return why != NULL ? why : skip_set(out, &list, exceptions);
 }
 
 bool skip_has(const struct skip *skip, const char *board_name) {

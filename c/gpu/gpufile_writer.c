@@ -28,7 +28,7 @@ static const char *gpufile_failed(const char *what, const char *path) {
   return fault("cannot %s %s: %s", what, path, strerror(errno));
 }
 
-static const char *take_lock(void) {
+static const char *gpufile_lock(void) {
   if (mkdir(folder, 0755) != 0 && errno != EEXIST) return gpufile_failed("make", folder);
   if (lock_fd != -1) close(lock_fd);
   lock_fd = bb_lockfile_open(AT_FDCWD, lock, &locked);
@@ -69,7 +69,7 @@ const char *gpufile_open(const char *path) {
   if (slash == NULL) snprintf(folder, sizeof folder, ".");
   else snprintf(folder, sizeof folder, "%.*s", slash == path ? 1 : (int)(slash - path), path);
   const char *why = object_to(place);
-  if (why == NULL) why = take_lock();
+  if (why == NULL) why = gpufile_lock();
   if (why == NULL) gpufile_abandon();
   return why;
 }
@@ -104,6 +104,6 @@ const char *gpufile_write(const struct gpu_line *lines, unsigned count) {
   static char text[32 + MOST_GPUS * 64];
   const size_t length = gpufile_print(text, sizeof text, lines, count);
   /* Somebody may have removed the folder, and our lock with it. */
-  const char *why = holds_lock() ? NULL : take_lock();
+  const char *why = holds_lock() ? NULL : gpufile_lock();
   return why != NULL ? why : gpufile_put(text, length);
 }

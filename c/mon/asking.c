@@ -51,9 +51,9 @@ static void understand(struct span word, struct command *command) {
 static bool end_word(struct asking *asking, struct command *command) {
   const struct span word = {asking->word, asking->length};
   if (word.len == 0) return false;
-  const bool counts = !(asking->taken && is_line_end(word, false));
+  const bool counts = !(asking->accepted && is_line_end(word, false));
   if (counts) understand(word, command);
-  asking->taken = false;
+  asking->accepted = false;
   asking->length = 0;
   return counts;
 }
@@ -79,6 +79,6 @@ enum asked ask(struct asking *asking, struct span *left, struct command *command
   understand((struct span){asking->word, asking->length}, command);
   if (command->kind == COMMAND_BAD) return ASKED_NOTHING;
   const bool counts = end_word(asking, command);
-  asking->taken = true;
+  asking->accepted = true;
   return counts ? ASKED_COMMAND : ASKED_NOTHING;
 }

@@ -19,7 +19,7 @@ struct command {
 struct asking {
   char word[MOST_WORD];
   unsigned length;
-  bool taken; /* a command was accepted before its word ended: clients need not send a newline */
+  bool accepted; /* a command was accepted before its word ended: clients need not send a newline */
 };
 
 enum asked { ASKED_NOTHING, ASKED_COMMAND, ASKED_TOO_MUCH };

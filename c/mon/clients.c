@@ -94,7 +94,7 @@ static bool is_socket(int fd) {
   return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) == 0;
 }
 
-void clients_take_stdio(void) {
+void clients_add_stdio(void) {
   add_client(0, STDIN_FILENO, STDOUT_FILENO, !is_socket(STDOUT_FILENO), bb_clock_ns(CLOCK_MONOTONIC));
 }
 
@@ -104,7 +104,7 @@ static void forget_rest(struct client *client) {
   client->rest = 0;
 }
 
-static void take_leave(struct client *client) {
+static void remove_client(struct client *client) {
   if (client->rest > 0) forget_rest(client);
   if (client->in == STDIN_FILENO) stdio_over = true;
   else close(client->in);
@@ -117,7 +117,7 @@ static void client_drop(struct client *client, uint64_t now) {
   const struct linger now_or_never = {.l_onoff = 1, .l_linger = 0};
   setsockopt(client->in, SOL_SOCKET, SO_LINGER, &now_or_never, sizeof now_or_never);
   served.stdio_cut_off |= client->in == STDIN_FILENO;
-  take_leave(client);
+  remove_client(client);
   served.cut_off++;
   untold++;
   if (told_ns != 0 && now - told_ns < TELL_EVERY_NS) return;
@@ -149,7 +149,7 @@ static void go_on(struct client *client) {
   if (client->asked || client->rest > 0 || !client->ended || client->leaving) return;
   /* Closing with unread input would discard the answer. */
   if (client->plain || client->in == STDIN_FILENO || shutdown(client->out, SHUT_WR) != 0) {
-    take_leave(client);
+    remove_client(client);
     return;
   }
   client->leaving = true;
@@ -160,12 +160,12 @@ static void hear(struct client *client, uint64_t now) {
   const ssize_t got = read(client->in, client->said, sizeof client->said);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (client->leaving) {
-    if (got <= 0) take_leave(client);
+    if (got <= 0) remove_client(client);
     else if ((client->idle += (uint32_t)got) > MOST_LEFT) client_drop(client, now);
     return;
   }
   if (got < 0) {
-    take_leave(client);
+    remove_client(client);
     return;
   }
   client->moved_ns = now;
@@ -202,7 +202,7 @@ static ssize_t client_put(struct client *client, const char *text, size_t bytes)
 
 static void has_failed(struct client *client) {
   if (client->in == STDIN_FILENO && errno != EPIPE && errno != ECONNRESET) served.error = errno;
-  take_leave(client);
+  remove_client(client);
 }
 
 static void send_rest(struct client *client, uint64_t now) {
@@ -299,7 +299,7 @@ static void make_room(uint64_t now) {
 }
 
 static void meet(int listener, uint64_t now) {
-  for (unsigned taken = 0; taken < MOST_ACCEPTED; taken++) {
+  for (unsigned accepted = 0; accepted < MOST_ACCEPTED; accepted++) {
     const int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd == -1 && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)) make_room(now);
     if (fd == -1) return;

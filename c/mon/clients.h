@@ -26,7 +26,7 @@ struct served {
 };
 
 /* stdin and stdout are a client; when it closes its side, clients_serve() returns. */
-void clients_take_stdio(void);
+void clients_add_stdio(void);
 /* Serves until a signal to end arrives, see clients_open(). */
 struct served clients_serve(const struct service *service);
 /* To be called before signals may come: SIGTERM, SIGINT and SIGHUP end it from then on. */

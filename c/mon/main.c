@@ -205,7 +205,7 @@ int main(int argc, char *argv[]) {
   name_server();
   collect_from(settings.proc, settings.sys, false);
   if (!mon_settle(&user, &fault)) return refuse_start(&fault, USAGE);
-  if (settings.stdio) clients_take_stdio();
+  if (settings.stdio) clients_add_stdio();
   tell_ready();
   return mon_run(&service);
 }

@@ -15,7 +15,7 @@
 #define FIRST_ROOM ((size_t)1 << 16)
 #define MOST_ROOM ((size_t)1 << 22)
 /* How many datagrams one drain takes. The socket holds far fewer: a drain ends, however fast the kernel sends. */
-#define MOST_TAKEN (1 << 16)
+#define MOST_RECEIVED (1 << 16)
 /* How often a dump is repeated because interfaces came or went meanwhile. */
 #define MOST_DUMPS 8
 /* How many datagrams a dump or an answer may have. */
@@ -125,7 +125,7 @@ static int lay_down(struct bb_interfaces *s, const struct entry *seen, const str
   return 0;
 }
 
-static void take_away(struct bb_interfaces *s, unsigned index, const struct listening *to) {
+static void remove_interface(struct bb_interfaces *s, unsigned index, const struct listening *to) {
   const struct entry *e = interfaces_find(s, index);
   if (e == NULL) return;
   const struct bb_interface was = e->is;
@@ -189,7 +189,7 @@ static void tell_of_address(const struct nlmsghdr *message, const struct listeni
   to->tell_address(address, info->ifa_index, message->nlmsg_type == RTM_DELADDR, to->context);
 }
 
-static int take_message(struct bb_interfaces *s, const struct nlmsghdr *message, const struct listening *to) {
+static int read_message(struct bb_interfaces *s, const struct nlmsghdr *message, const struct listening *to) {
   struct entry seen;
   switch (message->nlmsg_type) {
     case RTM_NEWADDR:
@@ -198,7 +198,7 @@ static int take_message(struct bb_interfaces *s, const struct nlmsghdr *message,
       return 0;
     case RTM_DELLINK:
       if (!read_link(message, &seen)) return 0;
-      take_away(s, seen.is.index, to);
+      remove_interface(s, seen.is.index, to);
       return 0;
     case RTM_NEWLINK:
       if (!read_link(message, &seen) || seen.is.name[0] == 0) return 0;
@@ -211,7 +211,7 @@ static int take_message(struct bb_interfaces *s, const struct nlmsghdr *message,
 
 /* Receives a datagram into the buffer, without waiting. Returns its bytes, 0 if it is not from the kernel, or
  * -errno; -EMSGSIZE: it was cut short. */
-static int interfaces_take(struct bb_interfaces *s, int fd) {
+static int receive_datagram(struct bb_interfaces *s, int fd) {
   struct sockaddr_nl from = {0};
   struct iovec into = {s->buffer, s->buffer_size};
   struct msghdr message = {.msg_name = &from, .msg_namelen = sizeof from, .msg_iov = &into, .msg_iovlen = 1};
@@ -247,7 +247,7 @@ static int ask(int fd, const void *request, size_t bytes) {
 enum { DUMP_GOES_ON, DUMP_DONE };
 
 /* One datagram of a dump. If the kernel says that interfaces came or went meanwhile, `torn` is set. */
-static int take_piece(struct bb_interfaces *s, int bytes, const struct listening *to, bool *torn) {
+static int read_piece(struct bb_interfaces *s, int bytes, const struct listening *to, bool *torn) {
   int left = bytes;
   for (const struct nlmsghdr *m = (const struct nlmsghdr *)s->buffer; is_message(m, left); m = NLMSG_NEXT(m, left)) {
     if (m->nlmsg_seq != s->sequence) continue;
@@ -257,21 +257,21 @@ static int take_piece(struct bb_interfaces *s, int bytes, const struct listening
       result = error_in(m);
       return result < 0 ? result : DUMP_DONE;
     }
-    if (m->nlmsg_type == RTM_NEWLINK) result = take_message(s, m, to);
+    if (m->nlmsg_type == RTM_NEWLINK) result = read_message(s, m, to);
     if (result < 0) return result;
   }
   return DUMP_GOES_ON;
 }
 
 /* Reads a dump to its end. This never waits: the kernel writes the next piece while one is read. */
-static int take_dump(struct bb_interfaces *s, int fd, const struct listening *to, bool *torn) {
+static int read_dump(struct bb_interfaces *s, int fd, const struct listening *to, bool *torn) {
   bool cut = false;
   for (int i = 0; i < MOST_PIECES; i++) {
-    const int bytes = interfaces_take(s, fd);
+    const int bytes = receive_datagram(s, fd);
     if (bytes == -EINTR) continue;
     if (bytes == -EMSGSIZE) cut = true;
     else if (bytes < 0) return bytes == -EAGAIN ? -EIO : bytes;
-    const int result = bytes <= 0 ? DUMP_GOES_ON : take_piece(s, bytes, to, torn);
+    const int result = bytes <= 0 ? DUMP_GOES_ON : read_piece(s, bytes, to, torn);
     if (result < 0) return result;
     if (result == DUMP_DONE) return cut ? -EMSGSIZE : 0;
   }
@@ -296,7 +296,7 @@ static int dump_once(struct bb_interfaces *s, const struct listening *to, bool *
   const int fd = interfaces_open_socket(0);
   if (fd < 0) return fd;
   int result = ask(fd, &request, sizeof request);
-  if (result == 0) result = take_dump(s, fd, to, torn);
+  if (result == 0) result = read_dump(s, fd, to, torn);
   close(fd);
   return result;
 }
@@ -348,15 +348,15 @@ static int begin_anew(struct bb_interfaces *s, const struct listening *to) {
 /* ---- changes ---- */
 
 /* Reads all notifications. 1: the socket was left empty, 0: it was not, -errno. */
-static int take_changes(struct bb_interfaces *s, const struct listening *to) {
-  for (int i = 0; i < MOST_TAKEN; i++) {
-    int left = interfaces_take(s, s->changes);
+static int read_changes(struct bb_interfaces *s, const struct listening *to) {
+  for (int i = 0; i < MOST_RECEIVED; i++) {
+    int left = receive_datagram(s, s->changes);
     if (left == -EAGAIN) return 1;
     if (left == -EMSGSIZE) (void)grow(s);
     if (left == -EMSGSIZE || left == -ENOBUFS) s->lost = true;
     else if (left < 0 && left != -EINTR) return left;
     for (const struct nlmsghdr *m = (const struct nlmsghdr *)s->buffer; is_message(m, left); m = NLMSG_NEXT(m, left)) {
-      const int result = take_message(s, m, to);
+      const int result = read_message(s, m, to);
       if (result == 0) continue;
       s->lost = true; /* for want of memory */
       return result;
@@ -368,7 +368,7 @@ static int take_changes(struct bb_interfaces *s, const struct listening *to) {
 int bb_interfaces_drain(struct bb_interfaces *s, bb_interfaces_tell *tell, bb_interfaces_tell_address *tell_address,
                         void *context) {
   const struct listening to = {.tell = tell, .tell_address = tell_address, .context = context};
-  const int emptied = take_changes(s, &to);
+  const int emptied = read_changes(s, &to);
   if (emptied < 0) return emptied;
   if (!s->lost) return 0;
   /* Only now: after an overflow the kernel drops all messages, without further notice, until the socket has been
@@ -450,7 +450,7 @@ static int ask_route(struct bb_interfaces *s, const struct route_request *reques
   const int asked = ask(s->questions, request, request->head.nlmsg_len);
   if (asked < 0) return asked;
   for (int i = 0; i < MOST_ANSWERS; i++) {
-    const int bytes = interfaces_take(s, s->questions);
+    const int bytes = receive_datagram(s, s->questions);
     if (bytes == -EINTR) continue;
     if (bytes < 0) return bytes == -EAGAIN ? -EIO : bytes;
     const int answer = read_answer(s, bytes, coming);
@@ -479,7 +479,7 @@ int bb_interfaces_has_address(struct bb_interfaces *s, const uint8_t address[16]
   return ask_route(s, &request, false);
 }
 
-int bb_interfaces_takes(struct bb_interfaces *s, const uint8_t from[16], const uint8_t to[16], unsigned index) {
+int bb_interfaces_accepts(struct bb_interfaces *s, const uint8_t from[16], const uint8_t to[16], unsigned index) {
   struct route_request request = {
       .head = {.nlmsg_len = NLMSG_LENGTH(sizeof request.route),
                .nlmsg_type = RTM_GETROUTE,

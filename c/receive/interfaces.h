@@ -80,7 +80,8 @@ int bb_interfaces_has_address(struct bb_interfaces *interfaces, const uint8_t ad
  * meant for this machine: 1, 0, or -errno. It uses the kernel's own rules for a datagram: the address, also of a
  * broadcast or of a group that anybody has joined there, and a route back to the sender if rp_filter requires one. 0
  * for what this machine sends to itself. Rules for marked packets are ignored. As cheap as above. */
-int bb_interfaces_takes(struct bb_interfaces *interfaces, const uint8_t from[16], const uint8_t to[16], unsigned index);
+int bb_interfaces_accepts(struct bb_interfaces *interfaces, const uint8_t from[16], const uint8_t to[16],
+                          unsigned index);
 
 #ifdef __cplusplus
 }

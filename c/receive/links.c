@@ -90,10 +90,10 @@ static bool has_source(const struct bb_destination *to) {
 }
 
 /* Whether the kernel would accept what comes from its source; the kernel answers that. */
-static int takes_from_source(struct links *l, const struct bb_destination *to, unsigned index) {
+static int accepts_source(struct links *l, const struct bb_destination *to, unsigned index) {
   uint8_t from[16];
   map_v4(from, (const struct in_addr *)(const void *)to->source);
-  return bb_interfaces_takes(l->interfaces, from, to->address, index);
+  return bb_interfaces_accepts(l->interfaces, from, to->address, index);
 }
 
 static bool is_member(const struct links *l, const struct bb_destination *to, const char *interface) {
@@ -113,7 +113,7 @@ static bool is_unreachable(struct links *l, const struct link *link, const char 
   const struct bb_interface *is = bb_interfaces_by_index(l->interfaces, link->index);
   /* On a link that is down nothing is accepted, and that is reported as down. */
   int reaches = 1;
-  if (has_source(to) && is != NULL && is->up) reaches = takes_from_source(l, to, link->index);
+  if (has_source(to) && is != NULL && is->up) reaches = accepts_source(l, to, link->index);
   else if (link->own) reaches = bb_interfaces_has_address(l->interfaces, to->address, link->index);
   return reaches < 0 ? link->unreachable : reaches == 0;
 }
@@ -245,7 +245,7 @@ void links_note(struct links *l, const struct listener *listener, const struct b
   if (is_v4(to) && is_v4(arrival->address)) memcpy(next.source, arrival->address + 12, sizeof next.source);
   const bool group = is_multicast(to), own = !group && bb_interfaces_has_address(l->interfaces, to, link->index) == 1;
   /* It arrived, whatever the kernel says: so the kernel cannot be asked about this node. */
-  if (has_source(&next) && takes_from_source(l, &next, link->index) != 1) memset(next.source, 0, sizeof next.source);
+  if (has_source(&next) && accepts_source(l, &next, link->index) != 1) memset(next.source, 0, sizeof next.source);
   const bool member = group && is_member(l, &next, bb_links_entry(l->table, number)->name);
   const bool known = own || ((member || !group) && has_source(&next)) || (member && !is_v4(to));
   /* A report has arrived although we lack the known destination, and its own destination is one that we cannot ask

@@ -41,7 +41,7 @@ struct links {
 void links_open(struct links *links, struct sockets *sockets, struct bb_kernel_drops *kernel_drops);
 void links_close(struct links *links);
 
-/* Takes a board's links, and finds out their present state. */
+/* Adopts a board's links, and finds out their present state. */
 void links_begin(struct links *links, struct bb_links *table);
 
 /* Becomes readable when there is news; -1: interfaces are not watched. */

@@ -28,7 +28,7 @@
 #define HEARTBEAT_NS (SECOND / 10)
 /* From so many reports in one drain on, the next tick comes without waiting for a report first. */
 #define BUSY 4
-/* If fewer reports come than one in so long, each is taken on arrival and does not wait for the tick: 400 a second.
+/* If fewer reports come than one in so long, each is received on arrival and does not wait for the tick: 400 a second.
  * Up to AT_ONCE reports may be closer to each other. */
 #define SELDOM_NS (SECOND / 400)
 #define AT_ONCE 8
@@ -65,7 +65,7 @@ struct bb_receiver {
   uint64_t heartbeat_ns; /* the last one, for code that watches the thread */
   bool again; /* the last drain wants another one at once */
   bool busy;  /* it received so much that there will be something at the next tick, too */
-  int64_t spare_ns; /* SELDOM_NS for each report that may be taken before its tick; below 0: too many came */
+  int64_t spare_ns; /* SELDOM_NS for each report that may be received before its tick; below 0: too many came */
   uint64_t flood, junk; /* the junk per second above which to filter; what came since `junk_since_ns` */
   int64_t junk_since_ns;
   bool filtering;
@@ -180,7 +180,7 @@ static void set_address(struct bb_arrival *arrival, const struct ancillary *from
 }
 
 /* Receives one batch from a socket; returns the number of datagrams. */
-static int take_batch(struct bb_receiver *r, struct listener *l) {
+static int receive_batch(struct bb_receiver *r, struct listener *l) {
   for (int i = 0; i < BATCH; i++) {
     struct msghdr *m = &r->messages[i].msg_hdr;
     m->msg_name = &r->ancillary[i].from;
@@ -194,7 +194,7 @@ static int take_batch(struct bb_receiver *r, struct listener *l) {
     l->heard.empty = errno == EAGAIN || errno == EWOULDBLOCK;
     return 0;
   }
-  const int64_t taken_ns = bb_clock_ns(CLOCK_MONOTONIC);
+  const int64_t received_ns = bb_clock_ns(CLOCK_MONOTONIC);
   const int64_t distance = stamps_clock_distance();
   /* A board is larger than a cache. The memory for the nodes of a batch is requested first, so that its latencies
    * overlap. */
@@ -206,7 +206,7 @@ static int take_batch(struct bb_receiver *r, struct listener *l) {
     struct msghdr *m = &r->messages[i].msg_hdr;
     struct bb_arrival arrival = {.expected = expected[i]};
     const struct control control = read_control(m);
-    arrival.stamp_ns = stamps_of(&l->heard, control.ns, distance, taken_ns);
+    arrival.stamp_ns = stamps_of(&l->heard, control.ns, distance, received_ns);
     if (arrival.stamp_ns == 0) continue;
     arrival.stamp_real_ns = arrival.stamp_ns + distance;
     set_address(&arrival, &r->ancillary[i]);
@@ -259,7 +259,7 @@ static void drain(struct bb_receiver *r) {
     for (int i = 0; i < r->sockets.count; i++) {
       struct listener *l = &r->sockets.listeners[i];
       if (l->heard.empty) continue;
-      const int got = take_batch(r, l);
+      const int got = receive_batch(r, l);
       total += (uint64_t)got;
       if (!l->heard.empty && got > 0) more = true;
     }
@@ -291,7 +291,7 @@ static void drain(struct bb_receiver *r) {
  * another receiver's by now, that is reported, and the thread has to end. */
 static int keep_path(struct bb_receiver *r, char *why, size_t size) {
   const int result = bb_writer_check_path(r->writer, why, size);
-  if (result != BB_PATH_TAKEN) return result;
+  if (result != BB_PATH_HELD) return result;
   pthread_mutex_lock(&r->mutex);
   r->status.displaced = true;
   snprintf(r->status.trouble, sizeof r->status.trouble, "%s", why);
@@ -299,18 +299,18 @@ static int keep_path(struct bb_receiver *r, char *why, size_t size) {
   return result;
 }
 
-/* Whether we have stood still for so long that another receiver may have taken the board, and one has. Checked
+/* Whether we have stood still for so long that another receiver may have claimed the board, and one has. Checked
  * before anything is written. */
 static bool was_displaced(struct bb_receiver *r) {
   char why[sizeof r->status.trouble];
-  return bb_clock_ns(CLOCK_BOOTTIME) - r->last_end_boot_ns > PAUSE_NS && keep_path(r, why, sizeof why) == BB_PATH_TAKEN;
+  return bb_clock_ns(CLOCK_BOOTTIME) - r->last_end_boot_ns > PAUSE_NS && keep_path(r, why, sizeof why) == BB_PATH_HELD;
 }
 
 /* Once a second: is our board still at its path, and are we still in our groups? And what JavaScript may ask for. */
 static void keep_house(struct bb_receiver *r) {
   char trouble[sizeof r->status.trouble] = "";
   const int published = keep_path(r, trouble, sizeof trouble);
-  if (published == BB_PATH_TAKEN) return;
+  if (published == BB_PATH_HELD) return;
   /* Before links are judged dark: what this machine dropped itself is no fault of theirs. */
   drops_count_softnet(&r->drops, r->writer);
   links_keep(&r->links, trouble, sizeof trouble);

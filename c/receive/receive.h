@@ -56,9 +56,9 @@ int bb_receiver_adopt(struct bb_receiver *receiver, int fd, char host[INET6_ADDR
 int bb_receiver_join(struct bb_receiver *receiver, const char *group, uint16_t port, const char *interface, char *why,
                      size_t why_size);
 
-/* Takes over the writer, drains once, and starts the thread: 0, or -errno. Sockets are bound before a board is made
- * or taken over, so that a receiver that cannot listen has changed nothing. `displaced` (NULL: nothing) is called in
- * the thread, as its last action, if another receiver has taken the board: the status says so, and then only
+/* Owns the writer from now on, drains once, and starts the thread: 0, or -errno. Sockets are bound before a board is
+ * made or taken over, so that a receiver that cannot listen has changed nothing. `displaced` (NULL: nothing) is called in
+ * the thread, as its last action, if another receiver has claimed the board: the status says so, and then only
  * bb_receiver_stop() is useful. */
 int bb_receiver_start(struct bb_receiver *receiver, struct bb_writer *writer, void (*displaced)(void *context),
                       void *context);

@@ -189,7 +189,7 @@ void sockets_look_back(struct sockets *s, bool known, int64_t heard_ns, int64_t 
 }
 
 /* Whether a socket receives what is sent to any address, at this port. */
-static bool takes_all(const struct sockaddr_storage *a, int family, uint16_t port) {
+static bool receives_any(const struct sockaddr_storage *a, int family, uint16_t port) {
   if (a->ss_family != family || port_of(a) != port) return false;
   if (family == AF_INET) return ((const struct sockaddr_in *)a)->sin_addr.s_addr == htonl(INADDR_ANY);
   return IN6_IS_ADDR_UNSPECIFIED(&((const struct sockaddr_in6 *)a)->sin6_addr);
@@ -310,7 +310,7 @@ int sockets_join(struct sockets *s, const char *group, uint16_t port, const char
   }
   /* One socket for both if there is one for all addresses: a second one could not be bound to the same port. */
   int i = 0;
-  while (i < s->count && !takes_all(&s->listeners[i].address, address.ss_family, port)) i++;
+  while (i < s->count && !receives_any(&s->listeners[i].address, address.ss_family, port)) i++;
   /* A group of link scope can be bound on its interface only. */
   char host[INET6_ADDRSTRLEN + IF_NAMESIZE + 1];
   const bool scoped = address.ss_family == AF_INET6 && interface != NULL;
@@ -354,7 +354,7 @@ bool sockets_receive(const struct sockets *s, const uint8_t address[16], uint16_
     map_address(bound, a);
     if (memcmp(bound, address, sizeof bound) == 0) return true;
     /* A socket of IPv6 for all addresses may take IPv4, too. */
-    if (takes_all(a, a->ss_family, port_of(a)) && (a->ss_family == AF_INET6 || is_v4(address))) return true;
+    if (receives_any(a, a->ss_family, port_of(a)) && (a->ss_family == AF_INET6 || is_v4(address))) return true;
   }
   return false;
 }

@@ -238,7 +238,7 @@ void bb_mirror_distrust(struct bb_mirror *m) {
 
 int bb_mirror_check_path(struct bb_mirror *m, char *why, size_t size) {
   const enum bb_keeping keeping = bb_place_keep(&m->place, why, size);
-  if (keeping == BB_TAKEN) return BB_PATH_TAKEN;
+  if (keeping == BB_HELD_BY_ANOTHER) return BB_PATH_HELD;
   if (keeping != BB_KEPT) return -1;
   struct bb_mapped *there = m->before.map != NULL ? &m->before : &m->board;
   bb_store(&m->board.header->lock_inode, m->place.lock_inode);
@@ -353,7 +353,7 @@ static void mirror_heal(struct bb_mirror *m, const struct bb_link_evidence *said
 }
 
 /* The missing part of a record has arrived; perhaps it was the last one missing. */
-static void take_missing(struct bb_mirror *m, struct mirrored *r) {
+static void receive_missing(struct bb_mirror *m, struct mirrored *r) {
   if (!r->missing) return;
   r->missing = false;
   if (--m->counts.missing > 0 || !m->index.waits) return;
@@ -403,7 +403,7 @@ static void pass_over(struct bb_mirror *m, struct mirrored *r, const struct bb_r
   r->early_ns = 0;
   set_doubtful(m, r, true);
   store_again(m, r);
-  take_missing(m, r);
+  receive_missing(m, r);
   m->counts.unproved++;
 }
 
@@ -431,7 +431,7 @@ static void store_report(struct bb_mirror *m, const struct batch *batch, const s
     /* From before this machine's boot, which no word can express. With the time of the boot it would be too young,
      * until that is long ago. */
     r->early_ns = limit;
-    take_missing(m, r);
+    receive_missing(m, r);
     if (batch->now_ns <= limit) return;
     stamp_ns = (int64_t)NS_PER_MS;
   }
@@ -479,7 +479,7 @@ static void store_report(struct bb_mirror *m, const struct batch *batch, const s
   bb_memory_end(b, r->record, after, &e->report, stamp_ns);
   if (news != BB_EVENT_KIND_NONE) bb_add_event(b, news, r->record, 0, &a);
   m->counts.laid++;
-  take_missing(m, r);
+  receive_missing(m, r);
 }
 
 /* What the master concluded about a node. */
@@ -519,7 +519,7 @@ static void store_record(struct bb_mirror *m, const struct batch *batch, const s
   }
   struct mirrored *r = &m->records[e->record];
   if (!mirror_adopt(m, e->record, e->name)) return;
-  if (r->head == 0 && newest_slot(b, r->record) < 0) take_missing(m, r);
+  if (r->head == 0 && newest_slot(b, r->record) < 0) receive_missing(m, r);
   struct bb_record *to = record_at(b, r->record);
   bb_store(&to->lost, e->lost);
   bb_store(&to->unheard, e->unheard + r->skipped);
@@ -664,7 +664,7 @@ enum bb_mirror_outcome bb_mirror_batch(struct bb_mirror *m, const uint8_t *messa
     store_report(m, &batch, &e.report);
   }
   if ((batch.of.board.flags & BB_RELAY_FLAGS_COMPLETE) != 0) mirror_hear(m, &batch);
-  return mirror_publish(m) ? BB_MIRROR_TAKEN : BB_MIRROR_UNPLACED;
+  return mirror_publish(m) ? BB_MIRROR_ACCEPTED : BB_MIRROR_UNPLACED;
 }
 
 /* Whether the board holds what the index says about a record. */
@@ -693,7 +693,7 @@ enum bb_mirror_outcome bb_mirror_index(struct bb_mirror *m, const uint8_t *messa
   if (!m->index.under_way || m->index.number != i.index.number || m->index.next_part != i.index.part ||
       m->index.records != i.index.first) {
     m->index.under_way = false;
-    return BB_MIRROR_TAKEN;
+    return BB_MIRROR_ACCEPTED;
   }
   for (uint32_t n = 0; n < i.index.count && i.index.first + n < m->capacity; n++) {
     const struct bb_relay_indexed e = relay_indexed(&i, n);
@@ -711,16 +711,16 @@ enum bb_mirror_outcome bb_mirror_index(struct bb_mirror *m, const uint8_t *messa
   }
   m->index.records += i.index.count;
   m->index.next_part++;
-  if (m->index.next_part < i.index.parts) return BB_MIRROR_TAKEN;
+  if (m->index.next_part < i.index.parts) return BB_MIRROR_ACCEPTED;
   m->index.under_way = false;
   m->next_missing = 0;
-  if (m->index.records != i.index.records) return BB_MIRROR_TAKEN;
+  if (m->index.records != i.index.records) return BB_MIRROR_ACCEPTED;
   if (m->index.missing == 0) mirror_heal(m, i.index.evidence);
   else {
     m->index.waits = true;
     memcpy(m->index.said, i.index.evidence, sizeof m->index.said);
   }
-  return BB_MIRROR_TAKEN;
+  return BB_MIRROR_ACCEPTED;
 }
 
 uint32_t bb_mirror_missing(struct bb_mirror *m, uint32_t *numbers, uint32_t most) {
@@ -760,12 +760,12 @@ void bb_mirror_review(struct bb_mirror *m, uint64_t heard, int64_t now_ns) {
 enum bb_mirror_outcome bb_mirror_claims(struct bb_mirror *m, uint32_t master, const uint8_t *message, size_t length,
                                         int64_t now_ns) {
   struct relay_index i;
-  if (m->gone) return BB_MIRROR_TAKEN;
+  if (m->gone) return BB_MIRROR_ACCEPTED;
   if (master >= BB_MASTERS || !relay_read_index(&i, message, length)) return BB_MIRROR_MALFORMED;
   const struct claim_limits limits = {(uint64_t)m->uncertain_after_ns, (uint64_t)m->silent_after_ns, m->longest_ms};
   /* The board may have waited only for that. */
   if (claims_note(&m->claims, master, &i, &limits, now_ns)) bb_mirror_review(m, m->heard, now_ns);
-  return BB_MIRROR_TAKEN;
+  return BB_MIRROR_ACCEPTED;
 }
 
 void bb_mirror_counts(const struct bb_mirror *m, struct bb_mirror_counts *counts) { *counts = m->counts; }

@@ -40,7 +40,7 @@ struct bb_mirror_options {
 
 /* What became of a message. */
 enum bb_mirror_outcome {
-  BB_MIRROR_TAKEN,
+  BB_MIRROR_ACCEPTED,
   BB_MIRROR_MALFORMED, /* nothing of it was taken */
   BB_MIRROR_UNPLACED,  /* the board could not be put in its place, and is gone: it has to be begun anew */
   /* it would lie ahead of this machine's clock: one of both stood still, and the board has to be begun anew */
@@ -73,7 +73,7 @@ bool bb_mirror_renew(struct bb_mirror *mirror, const struct bb_mirror_options *o
 /* A clock stood still: nothing on the board can be trusted any more, and readers see that nothing is known. */
 void bb_mirror_distrust(struct bb_mirror *mirror);
 
-/* Whether the board is still at its path: 0; 1: it is not, and has to be begun anew; -1 or BB_PATH_TAKEN as in
+/* Whether the board is still at its path: 0; 1: it is not, and has to be begun anew; -1 or BB_PATH_HELD as in
  * board/writer.h. */
 int bb_mirror_check_path(struct bb_mirror *mirror, char *why, size_t why_size);
 

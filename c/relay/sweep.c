@@ -105,7 +105,7 @@ static bool is_news(const struct bb_link *a, const struct bb_link *b) {
          a->dark_nodes != b->dark_nodes || a->unjoined_since_ns != b->unjoined_since_ns;
 }
 
-static bool take_link(struct bb_sweep *h, uint32_t number, struct room *room) {
+static bool sweep_link(struct bb_sweep *h, uint32_t number, struct room *room) {
   struct bb_link link;
   bb_copy_out(&link, h->board->map + h->board->header.links_offset + (uint64_t)number * h->board->header.links_stride,
               sizeof link);
@@ -180,7 +180,7 @@ static bool copy_counters(const struct bb_sweep *h, uint32_t number, struct bb_r
 }
 
 /* False: there was no room. */
-static bool take_counters(struct bb_sweep *h, uint32_t number, bool always, struct room *room) {
+static bool sweep_counters(struct bb_sweep *h, uint32_t number, bool always, struct room *room) {
   struct swept *const s = &h->records[number];
   struct bb_relay_record now = {0};
   if (!copy_counters(h, number, &now)) return true; /* the next thorough sweep includes it */
@@ -203,8 +203,8 @@ static bool take_counters(struct bb_sweep *h, uint32_t number, bool always, stru
 
 enum result { SWEPT, NO_ROOM, TORN, BACKWARD };
 
-/* Takes the newest report of a record, if it was not taken yet, or if `always`. */
-static enum result take_report(struct bb_sweep *h, uint32_t number, bool always, struct room *room) {
+/* Sweeps the newest report of a record, if it was not swept yet, or if `always`. */
+static enum result sweep_report(struct bb_sweep *h, uint32_t number, bool always, struct room *room) {
   struct swept *const s = &h->records[number];
   if (!h->priming && room->left < sizeof(struct bb_relay_report)) return NO_ROOM;
   struct bb_slot slot;
@@ -226,29 +226,29 @@ static enum result take_report(struct bb_sweep *h, uint32_t number, bool always,
 }
 
 /* The changes of a record. */
-static enum result take_record(struct bb_sweep *h, uint32_t number, struct room *room) {
+static enum result sweep_record(struct bb_sweep *h, uint32_t number, struct room *room) {
   struct swept *const s = &h->records[number];
   /* Acquire: whoever sees the word sees its report. */
   const uint64_t word =
       bb_load_acquire((const uint64_t *)(const void *)(h->board->map + h->board->header.column_offset +
                                                        (uint64_t)number * h->board->header.column_stride));
   if (word != s->word) {
-    const enum result result = take_report(h, number, false, room);
+    const enum result result = sweep_report(h, number, false, room);
     if (result != SWEPT) return result;
     s->word = word;
   }
   /* A new record is sent even without a report. */
-  if ((h->thorough || s->name == 0) && !take_counters(h, number, false, room)) return NO_ROOM;
+  if ((h->thorough || s->name == 0) && !sweep_counters(h, number, false, room)) return NO_ROOM;
   return SWEPT;
 }
 
-static enum result take_asked(struct bb_sweep *h, uint32_t number, struct room *room) {
+static enum result sweep_asked(struct bb_sweep *h, uint32_t number, struct room *room) {
   struct swept *const s = &h->records[number];
   if (room->left < sizeof(struct bb_relay_report) + sizeof(struct bb_relay_record)) return NO_ROOM;
   const size_t before = room->left;
-  const enum result result = take_report(h, number, true, room);
+  const enum result result = sweep_report(h, number, true, room);
   if (result != SWEPT) return result;
-  take_counters(h, number, true, room);
+  sweep_counters(h, number, true, room);
   const size_t bytes = before - room->left;
   h->asked_bytes = h->asked_bytes > bytes ? h->asked_bytes - bytes : 0;
   s->asked = false;
@@ -256,7 +256,7 @@ static enum result take_asked(struct bb_sweep *h, uint32_t number, struct room *
   return SWEPT;
 }
 
-enum bb_sweep_state bb_sweep_take(struct bb_sweep *h, uint8_t *to, size_t bytes_of_room, size_t *bytes,
+enum bb_sweep_state bb_sweep_next(struct bb_sweep *h, uint8_t *to, size_t bytes_of_room, size_t *bytes,
                                   uint32_t *entries) {
   struct room room = {to, bytes_of_room, 0};
   enum result result = SWEPT;
@@ -264,9 +264,9 @@ enum bb_sweep_state bb_sweep_take(struct bb_sweep *h, uint8_t *to, size_t bytes_
   *entries = 0;
   if (bb_board_is_cut(h->board)) return BB_SWEEP_CUT;
   for (; result == SWEPT && h->next_link < BB_LINKS; h->next_link += result == SWEPT)
-    if (has_entry(h->next_link, h->links_used) && !take_link(h, h->next_link, &room)) result = NO_ROOM;
+    if (has_entry(h->next_link, h->links_used) && !sweep_link(h, h->next_link, &room)) result = NO_ROOM;
   for (; result == SWEPT && h->next < h->count; h->next += result == SWEPT) {
-    result = take_record(h, h->next, &room);
+    result = sweep_record(h, h->next, &room);
     if (result == TORN) {
       h->partial = true;
       result = SWEPT;
@@ -275,7 +275,7 @@ enum bb_sweep_state bb_sweep_take(struct bb_sweep *h, uint8_t *to, size_t bytes_
   if (h->next_asked < h->first_asked) h->next_asked = h->first_asked;
   for (; result == SWEPT && h->asked > 0 && h->asked_bytes > 0 && h->next_asked < h->count;
        h->next_asked += result == SWEPT) {
-    if (h->records[h->next_asked].asked) result = take_asked(h, h->next_asked, &room);
+    if (h->records[h->next_asked].asked) result = sweep_asked(h, h->next_asked, &room);
     if (result == TORN) result = SWEPT; /* it remains requested */
   }
   *bytes = bytes_of_room - room.left;
@@ -294,7 +294,7 @@ enum bb_sweep_state bb_sweep_prime(struct bb_sweep *h) {
   uint32_t entries;
   if (!bb_sweep_begin(h, true, 0, &board)) return BB_SWEEP_CUT;
   h->priming = true;
-  const enum bb_sweep_state state = bb_sweep_take(h, NULL, 0, &bytes, &entries);
+  const enum bb_sweep_state state = bb_sweep_next(h, NULL, 0, &bytes, &entries);
   h->priming = false;
   return state;
 }
@@ -312,7 +312,7 @@ uint32_t bb_sweep_index(const struct bb_sweep *h, uint32_t first, uint32_t count
   uint32_t n = 0;
   for (; n < count && first + n < h->count; n++) {
     const struct swept *s = &h->records[first + n];
-    /* A word whose report was not taken is not a report that a mirror could have. */
+    /* A word whose report was not swept is not a report that a mirror could have. */
     out[n] = (struct bb_relay_indexed){s->name, (uint32_t)(s->head / 2), s->head == 0 ? 0 : s->word};
   }
   return n;

@@ -30,12 +30,12 @@ enum bb_sweep_state {
 };
 
 /* Writes entries of the sweep, at most `room` bytes (at least 8 KiB; aligned to 8). */
-enum bb_sweep_state bb_sweep_take(struct bb_sweep *sweep, uint8_t *to, size_t room, size_t *bytes, uint32_t *entries);
+enum bb_sweep_state bb_sweep_next(struct bb_sweep *sweep, uint8_t *to, size_t room, size_t *bytes, uint32_t *entries);
 
-/* Marks everything on the board as already taken. */
+/* Marks everything on the board as already swept. */
 enum bb_sweep_state bb_sweep_prime(struct bb_sweep *sweep);
 
-/* Makes the next sweeps take these records again. Numbers beyond the board's are ignored. */
+/* Makes the next sweeps include these records again. Numbers beyond the board's are ignored. */
 void bb_sweep_ask(struct bb_sweep *sweep, const uint32_t *numbers, size_t count);
 
 /* The index of `count` records from number `first` on, as of the last sweep. Returns how many there are. */

@@ -301,8 +301,8 @@ static bool is_of_another(const struct bb_order *before, const struct judged *j,
 }
 
 /* Counts the turns of two machines. */
-static void take_turn(struct bb_turns *turns, const struct bb_order *before, const struct judged *j,
-                      struct bb_judgement *judgement) {
+static void count_turns(struct bb_turns *turns, const struct bb_order *before, const struct judged *j,
+                        struct bb_judgement *judgement) {
   const enum bb_verdict verdict = judgement->verdict;
   judgement->is_of_another = is_of_another(before, j, verdict);
   if (verdict == BB_DUPLICATE || verdict == BB_REFUSED) {
@@ -350,7 +350,7 @@ struct bb_judgement bb_order_judge(struct bb_order *o, const struct bb_report *r
   const struct judged j = {r, proved, stamp, limits};
   const struct bb_order before = *o;
   struct bb_judgement judgement = proved == BB_AUTH_ALG_NONE ? judge_unproved(o, &j) : judge_proved(o, &j);
-  take_turn(&o->turns, &before, &j, &judgement);
+  count_turns(&o->turns, &before, &j, &judgement);
   order_check(&before, o, &j, &judgement);
   return judgement;
 }

@@ -322,7 +322,7 @@ static void tell_unnamed(struct destination *destination) {
 }
 
 /* Uses the answer. A connected socket is kept if no better one can be had. */
-static void take_answer(struct destination *destination, const struct answer *answer) {
+static void set_answer(struct destination *destination, const struct answer *answer) {
   if (answer->problem == NULL) {
     destination->known = *answer;
     destination->unnamed = false;
@@ -483,13 +483,13 @@ unsigned destinations_answered(void) {
   unsigned sent = 0;
   FOR_EACH(i, asking) {
     struct destination *destination = &destinations[i];
-    if (!lookup_take(&destination->lookup, &answer)) continue;
+    if (!lookup_receive(&destination->lookup, &answer)) continue;
     asking &= ~BIT(i);
     if ((used & BIT(i)) == 0) continue;
     const bool waited = destination->waiting;
     destination->waiting = false;
     if (waited) destination->failed++; /* until it is sent */
-    take_answer(destination, &answer);
+    set_answer(destination, &answer);
     if (!waited || destination->fd == -1) continue;
     destination->failed--;
     sent += note(&destination->told, &destination->pending, deliver(destination, &destination->pending));

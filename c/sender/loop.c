@@ -53,7 +53,7 @@ bool loop_open(bool once, struct words *fault) {
   return false;
 }
 
-static void take_rate(uint32_t ms) {
+static void set_rate(uint32_t ms) {
   if (ms == rate_ms) return;
   rate_ms = ms;
   point_ns = 0;
@@ -65,7 +65,7 @@ static void take_rate(uint32_t ms) {
 static void steer(void) {
   goal_ms = pace_look(machine->clocks(), own_ms);
   if (goal_ms < rate_ms || destinations_know(course.identity.interval_ms))
-    take_rate(least(goal_ms, course.identity.interval_ms));
+    set_rate(least(goal_ms, course.identity.interval_ms));
   course.identity.interval_ms = least(goal_ms, 2 * rate_ms);
 }
 
@@ -82,7 +82,7 @@ void loop_change(const struct course *to, bool to_others) {
   goal_ms = own_ms = to->identity.interval_ms;
   course.identity.interval_ms = said_ms;
   if (is_another || to_others) {
-    take_rate(least(FIRST_MS, own_ms));
+    set_rate(least(FIRST_MS, own_ms));
     course.identity.interval_ms = rate_ms;
   }
   if (!is_first) steer();

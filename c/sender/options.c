@@ -166,7 +166,7 @@ static const struct option_table table = {
 
 static bool options_read_file(const char *name, struct words *fault) {
   static struct toml file LARGE;
-  return toml_read(&file, name, options_take, (void *)&table, fault);
+  return toml_read(&file, name, options_accept, (void *)&table, fault);
 }
 
 static enum outcome options_refuse(struct words *fault, const char *why) {

@@ -117,7 +117,7 @@ static bool read_pace(int fd, struct stat *stats, uint64_t *interval_ms, uint64_
 }
 
 /* Uses a file that has changed. */
-static void pace_take(const struct stat *found, struct clocks now) {
+static void pace_accept(const struct stat *found, struct clocks now) {
   char reason[200], line[900];
   struct words why = WORDS(reason), told = WORDS(line);
   uint64_t interval_ms = 0, for_ms = 0;
@@ -174,7 +174,7 @@ static void look_at_file(struct clocks now) {
   unread = false;
   seen = sign;
   held_ms = 0;
-  if (is_there) pace_take(&stats, now);
+  if (is_there) pace_accept(&stats, now);
 }
 
 uint32_t pace_look(struct clocks now, uint32_t own_ms) {

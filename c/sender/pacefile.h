@@ -5,7 +5,7 @@
 #include "../collect/world.h"
 #include "options.h"
 
-/* Takes other options; if they change how the file is judged, it is read again. */
+/* Sets other options; if they change how the file is judged, it is read again. */
 void pace_change(const struct options *options);
 /* The interval in force if the node's own is `own_ms`. Called before each report. */
 uint32_t pace_look(struct clocks now, uint32_t own_ms);

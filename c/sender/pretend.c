@@ -108,7 +108,7 @@ static void set_path(char path[1024], const char *text) {
   text_of(&words);
 }
 
-static bool take_top(struct span key, const struct toml_value *value, struct words *why) {
+static bool accept_top(struct span key, const struct toml_value *value, struct words *why) {
   for (unsigned i = 0; i < NUMBERS; i++) {
     if (!span_is(key, span_of(numbers[i].name))) continue;
     if (value->kind != TOML_NUMBER) return pretend_refuse(why, key, "not a whole number");
@@ -132,7 +132,7 @@ static bool take_top(struct span key, const struct toml_value *value, struct wor
   return true;
 }
 
-static bool take_clock(struct span name, const struct toml_value *value, struct words *why) {
+static bool accept_clock(struct span name, const struct toml_value *value, struct words *why) {
   const int key = pretend_find(clock_keys, 3, name);
   if (key < 0) return pretend_refuse(why, name, "unknown key");
   if (value->kind != (key == 2 ? TOML_TRUTH : TOML_NUMBER)) return pretend_refuse(why, name, "not a value for it");
@@ -143,7 +143,7 @@ static bool take_clock(struct span name, const struct toml_value *value, struct 
   return true;
 }
 
-static bool take_file_system(struct span name, const struct toml_value *value, struct words *why) {
+static bool accept_file_system(struct span name, const struct toml_value *value, struct words *why) {
   const int key = pretend_find(fs_keys, 5, name);
   if (key < 0) return pretend_refuse(why, name, "unknown key");
   if (value->kind != TOML_NUMBER || value->number < 0)
@@ -154,7 +154,7 @@ static bool take_file_system(struct span name, const struct toml_value *value, s
   return true;
 }
 
-static bool take_age(struct span name, const struct toml_value *value, struct words *why) {
+static bool accept_age(struct span name, const struct toml_value *value, struct words *why) {
   if (value->kind != TOML_NUMBER || value->number < INT32_MIN || value->number > INT32_MAX)
     return pretend_refuse(why, name, "not a whole number of 32 bits");
   for (unsigned i = 0; i < pretend_values.ages; i++)
@@ -165,7 +165,7 @@ static bool take_age(struct span name, const struct toml_value *value, struct wo
   return true;
 }
 
-static bool take_link(struct span path, const struct toml_value *value, struct words *why) {
+static bool accept_link(struct span path, const struct toml_value *value, struct words *why) {
   if (value->kind != TOML_TEXT) return pretend_refuse(why, path, "not a text in quotes");
   for (unsigned i = 0; i < pretend_values.links; i++)
     if (span_is(path, pretend_values.link[i].path)) return pretend_refuse(why, path, "given twice");
@@ -176,7 +176,7 @@ static bool take_link(struct span path, const struct toml_value *value, struct w
 }
 
 /* Its contents come later; one that must have contents must not be empty. */
-static bool take_table(struct span name, const struct toml_value *value, struct words *why) {
+static bool accept_table(struct span name, const struct toml_value *value, struct words *why) {
   table = TOP;
   const int found = pretend_find(tables, TABLES, name);
   if (found < 0 || (value->count > 0) != (found == FILE_SYSTEMS)) return pretend_refuse(why, name, "unknown key");
@@ -193,11 +193,12 @@ static bool take_table(struct span name, const struct toml_value *value, struct 
   return true;
 }
 
-static bool pretend_take(void *context, struct span key, const struct toml_value *value, struct words *why) {
-  static bool (*const takers[TABLES])(struct span, const struct toml_value *, struct words *) = {
-    [TOP] = take_top, [CLOCK] = take_clock, [FILE_SYSTEMS] = take_file_system, [AGES] = take_age, [LINKS] = take_link};
+static bool pretend_accept(void *context, struct span key, const struct toml_value *value, struct words *why) {
+  static bool (*const accepting[TABLES])(struct span, const struct toml_value *, struct words *) = {
+    [TOP] = accept_top, [CLOCK] = accept_clock, [FILE_SYSTEMS] = accept_file_system, [AGES] = accept_age,
+    [LINKS] = accept_link};
   (void)context;
-  return value->kind == TOML_TABLE ? take_table(key, value, why) : takers[table](key, value, why);
+  return value->kind == TOML_TABLE ? accept_table(key, value, why) : accepting[table](key, value, why);
 }
 
 static bool missing(struct words *fault, const char *file, const char *table, const char *key) {
@@ -219,7 +220,7 @@ static bool read_pretence(const char *file, struct words *fault) {
   given = 0;
   table = TOP;
   set_folder(file);
-  if (!toml_read(&toml, file, pretend_take, NULL, fault)) return false;
+  if (!toml_read(&toml, file, pretend_accept, NULL, fault)) return false;
   for (unsigned i = 0; i < NUMBERS; i++)
     if (numbers[i].must && (given & UINT64_C(1) << i) == 0) return missing(fault, file, "", numbers[i].name);
   for (unsigned i = 0; i < 2 && pretend_values.has_adjtimex; i++)

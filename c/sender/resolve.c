@@ -126,7 +126,7 @@ void lookup_ask(struct lookup *lookup, const char *host) {
   pthread_mutex_unlock(&lock);
 }
 
-bool lookup_take(struct lookup *lookup, struct answer *told) {
+bool lookup_receive(struct lookup *lookup, struct answer *told) {
   pthread_mutex_lock(&lock);
   const bool is_answered = lookup->state == LOOKUP_ANSWERED;
   if (is_answered) {

@@ -31,8 +31,8 @@ struct lookup {
 bool resolver_open(int signal);
 /* Asks; does nothing if the last question is not answered yet. */
 void lookup_ask(struct lookup *lookup, const char *host);
-/* Whether it is answered; takes the answer, so that it can be asked again. */
-bool lookup_take(struct lookup *lookup, struct answer *answer);
+/* Whether it is answered; receives the answer, so that it can be asked again. */
+bool lookup_receive(struct lookup *lookup, struct answer *answer);
 /* Withdraws the question or its answer; false while the name service is being asked, which cannot be interrupted. */
 bool lookup_withdraw(struct lookup *lookup);
 bool lookup_is_out(struct lookup *lookup);

@@ -102,7 +102,7 @@ static void add_chown(struct words *words, const char *path, uid_t other) {
   add_one_line(words, span_of(path));
 }
 
-static bool key_take(int fd, const char *path, const char *name, uid_t other, struct key *key, struct words *why) {
+static bool read_key_fd(int fd, const char *path, const char *name, uid_t other, struct key *key, struct words *why) {
   struct stat stats;
   static char text[MOST_KEYS_BYTES + 1] LARGE;
   size_t length = 0;
@@ -141,7 +141,7 @@ bool read_signing_key(const char *path, const char *name, uid_t other, struct ke
   }
   char reason[900];
   struct words why = WORDS(reason);
-  const bool good = key_take(fd, path, name, other, key, &why);
+  const bool good = read_key_fd(fd, path, name, other, key, &why);
   close(fd);
   add_one_line(fault, (struct span){reason, why.len});
   return good;

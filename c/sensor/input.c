@@ -8,7 +8,7 @@ static void input_end_line(struct requests *input) {
   input->column = 0;
 }
 
-void input_take(struct requests *input, struct span bytes) {
+void input_parse(struct requests *input, struct span bytes) {
   static const char quit[] = "quit";
   for (size_t i = 0; i < bytes.len && !input->is_over; i++) {
     const char c = bytes.at[i];

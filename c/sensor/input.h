@@ -14,6 +14,6 @@ struct requests {
   bool may_quit;  /* it is the beginning of `quit` */
 };
 
-void input_take(struct requests *input, struct span bytes);
+void input_parse(struct requests *input, struct span bytes);
 
 #endif

@@ -55,19 +55,19 @@ static void complain_once(struct sensor *s, const char *why) {
 
 /* ---- Requests ---- */
 
-/* Waits for input, and takes what there is. */
-static void take_input(struct requests *input) {
+/* Waits for input, and reads what there is. */
+static void read_input(struct requests *input) {
   char bytes[4096];
   struct pollfd ready = {.fd = STDIN_FILENO, .events = POLLIN};
   if (poll(&ready, 1, -1) <= 0) return;
   const ssize_t got = read(STDIN_FILENO, bytes, sizeof bytes);
-  if (got > 0) input_take(input, (struct span){bytes, (size_t)got});
+  if (got > 0) input_parse(input, (struct span){bytes, (size_t)got});
   else if (got == 0 || (errno != EINTR && errno != EAGAIN)) input->is_over = true;
 }
 
 /* Whether there is a request; otherwise there will be none. */
 static bool next_request(struct requests *input) {
-  while (input->asked == 0 && !input->is_over) take_input(input);
+  while (input->asked == 0 && !input->is_over) read_input(input);
   if (input->asked == 0) return false;
   input->asked--;
   return true;
@@ -158,7 +158,7 @@ static bool wait_for_reader(struct requests *input) {
     if (count == 0 || (count < 0 && errno != EINTR)) return false;
     if (count > 0 && (ready[0].revents & (POLLERR | POLLNVAL)) != 0) return false;
     if (count > 0 && (ready[0].revents & POLLOUT) != 0) return true;
-    if (count > 0 && !input->is_over) take_input(input);
+    if (count > 0 && !input->is_over) read_input(input);
   }
 }
 
@@ -174,7 +174,7 @@ static bool write_answer(struct requests *input, struct span text) {
 }
 
 /* Whoever started us may have blocked or ignored any signal. */
-static void take_signals(void) {
+static void set_signals(void) {
   static const int ending[] = {SIGTERM, SIGINT, SIGHUP};
   sigset_t all;
   sigfillset(&all);
@@ -189,7 +189,7 @@ int main(int argc, char *argv[]) {
   static char text[MOST_FAULT];
   struct words fault_words = WORDS(text);
   hold_standard_places(); /* the board could get one of them, and we would write to it */
-  take_signals();
+  set_signals();
   const enum outcome outcome = read_options(argc, argv, &sensor.options, &fault_words);
   if (outcome == OPTIONS_HELP || outcome == OPTIONS_VERSION)
     return show(outcome == OPTIONS_HELP ? help_text : version_text);

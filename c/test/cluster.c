@@ -242,7 +242,7 @@ static bool obey(char *words[], int count) {
   return true;
 }
 
-static void take_line(char *line) {
+static void obey_line(char *line) {
   char *words[8], *rest = line;
   int count = 0;
   for (char *w; count < 8 && (w = strsep(&rest, " ")) != NULL;) words[count++] = w;
@@ -253,8 +253,8 @@ static void take_line(char *line) {
   else printf("failed %s: %s\n", words[0], *why != 0 ? why : errno != 0 ? strerror(errno) : "no such command, or node");
 }
 
-/* Takes what has been ordered; false when there will be no more. */
-static bool take_orders(void) {
+/* Reads and obeys what has been ordered; false when there will be no more. */
+static bool read_orders(void) {
   static char text[65536];
   static size_t length;
   const ssize_t bytes = read(STDIN_FILENO, text + length, sizeof text - 1 - length);
@@ -264,7 +264,7 @@ static bool take_orders(void) {
   char *line = text;
   for (char *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
     *end = 0;
-    take_line(line);
+    obey_line(line);
   }
   length = strlen(line);
   memmove(text, line, length);
@@ -297,6 +297,6 @@ int main(int argc, char **argv) {
     now = clock_ns(CLOCK_MONOTONIC);
     const int64_t left = next > now ? next - now : 0;
     const struct timespec wait = {left / SECOND, left % SECOND};
-    if (ppoll(&input, 1, &wait, NULL) > 0 && !take_orders()) return 0;
+    if (ppoll(&input, 1, &wait, NULL) > 0 && !read_orders()) return 0;
   }
 }

@@ -79,10 +79,10 @@ static void has(char **words) {
   printf("= %d\n", bb_interfaces_has_address(interfaces, address, words[2] == NULL ? 0 : if_nametoindex(words[2])));
 }
 
-static void takes(char **words) {
+static void accepts(char **words) {
   uint8_t from[16] = {[10] = 0xff, [11] = 0xff}, to[16] = {[10] = 0xff, [11] = 0xff};
   if (inet_pton(AF_INET, words[1], from + 12) != 1 || inet_pton(AF_INET, words[2], to + 12) != 1) exit(2);
-  printf("= %d\n", bb_interfaces_takes(interfaces, from, to, if_nametoindex(words[3])));
+  printf("= %d\n", bb_interfaces_accepts(interfaces, from, to, if_nametoindex(words[3])));
 }
 
 static void by_name(char **words) { print_interface(bb_interfaces_by_name(interfaces, words[1])); }
@@ -256,7 +256,7 @@ static const struct command {
   void (*run)(char **words);
   int words; /* at least so many after its name */
 } commands[] = {
-    {"drain", drain, 0},         {"changed", changed, 0}, {"has", has, 1},         {"takes", takes, 3},
+    {"drain", drain, 0},         {"changed", changed, 0}, {"has", has, 1},         {"accepts", accepts, 3},
     {"name", by_name, 1},        {"index", by_index, 1},  {"anew", anew, 0},       {"buffer", buffer, 1},
     {"forge", forge, 1},         {"tap", open_tap, 1},    {"carrier", carrier, 3}, {"flap", flap, 0},
     {"overflow", overflow, 1},   {"spoil", spoil, 0},     {"buffers", buffers, 0}, {"softnet", softnet, 0},

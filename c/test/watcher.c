@@ -54,8 +54,8 @@ static int64_t last_sent;
 static uint64_t reports, unseen;
 static uint32_t least_missing;
 
-/* Takes over one report; tells what is missing before it. */
-static void take(const beoboard *b, int i, struct known *k, const struct beoboard_slot *s) {
+/* Counts one report; tells what is missing before it. */
+static void count_report(const beoboard *b, int i, struct known *k, const struct beoboard_slot *s) {
   const int64_t sent = (int64_t)s->report.t_boot_ns + from_boot;
   const uint32_t lost = s->report.seq - k->seq - 1;
   char name[BEOBOARD_NAME_MAX];
@@ -84,8 +84,8 @@ static int look_at(const beoboard *b, int i, struct known *k) {
       /* Slots are written before the word, and of a receiver that was killed between the two they stay ahead of it. */
       const bool is_behind = n == 2 && !is_of(&newest, word) && is_of(&before, word);
       if ((n <= 0 || (!is_behind && !is_of(&newest, word))) && tries < MOST_TRIES) continue;
-      if (n == 2 && before.number > k->number) take(b, i, k, &before);
-      if (n > 0 && !is_behind && newest.number > k->number) take(b, i, k, &newest);
+      if (n == 2 && before.number > k->number) count_report(b, i, k, &before);
+      if (n > 0 && !is_behind && newest.number > k->number) count_report(b, i, k, &newest);
       k->word = word;
     }
     const int state = beoboard_state(b, i);

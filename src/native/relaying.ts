@@ -9,7 +9,7 @@ export const SWEEP = { more: 0, complete: 1, partial: 2, backward: 3, cut: 4 } a
 
 /** What has changed on a board since the last sweep: see proto/relay-v1.md. Buffers are aligned to 8 bytes. */
 export interface Sweep {
-  /** Marks everything on the board as already taken. */
+  /** Marks everything on the board as already swept. */
   prime(): number;
   /**
    * Begins a sweep: writes a relay_board. The time of the sweep is from before it began. Returns false if the file was
@@ -17,8 +17,8 @@ export interface Sweep {
    */
   begin(thorough: boolean, askedBytes: number, into: Uint8Array): boolean;
   /** Writes as many entries of the sweep as fit; returns a number of `SWEEP` that says how to continue. */
-  take(into: Uint8Array): { state: number; bytes: number; entries: number };
-  /** Makes the next sweeps take these records again. */
+  next(into: Uint8Array): { state: number; bytes: number; entries: number };
+  /** Makes the next sweeps include these records again. */
   ask(numbers: Uint32Array): void;
   /** Writes the index of that many records from number `first` on; returns how many there are. */
   index(first: number, count: number, into: Uint8Array): number;

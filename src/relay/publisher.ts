@@ -321,7 +321,7 @@ export class Relay {
       return;
     }
     for (;;) {
-      const { state, bytes, entries } = sweep.take(entriesOf(this.#scratch));
+      const { state, bytes, entries } = sweep.next(entriesOf(this.#scratch));
       if (state === SWEEP.cut) {
         this.#close();
         return;

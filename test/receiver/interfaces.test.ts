@@ -434,20 +434,20 @@ function inside(): void {
 
   t.test('which datagrams the kernel would accept', async t => {
     const watcher = await watch(t);
-    const takes = (from: string, to: string, by = 'v0') => watcher.get(`takes ${from} ${to} ${by}`);
+    const accepts = (from: string, to: string, by = 'v0') => watcher.get(`accepts ${from} ${to} ${by}`);
     const filter = (value: number) => {
       for (const by of ['all', 'v0']) writeFileSync(`/proc/sys/net/ipv4/conf/${by}/rp_filter`, String(value));
     };
     const sent = ['10.86.1.2', '10.86.1.255', '255.255.255.255', '224.0.0.1'];
-    const all = async () => Promise.all(sent.map(to => takes('10.86.1.9', to)));
+    const all = async () => Promise.all(sent.map(to => accepts('10.86.1.9', to)));
     ip('addr add 10.86.1.2/24 broadcast + dev v0');
     for (const value of [0, 1, 2]) {
       filter(value);
       t.same(await all(), ['1', '1', '1', '1'], `rp_filter ${value}`);
       const others = [
-        takes('10.86.1.9', '10.86.1.3'),
-        takes('10.86.1.9', '239.255.86.77'),
-        takes('10.86.1.2', '10.86.1.2'),
+        accepts('10.86.1.9', '10.86.1.3'),
+        accepts('10.86.1.9', '239.255.86.77'),
+        accepts('10.86.1.2', '10.86.1.2'),
       ];
       t.same(await Promise.all(others), ['0', '0', '0'], 'of another, of a group that nobody joined, of its own');
     }

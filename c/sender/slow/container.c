@@ -49,7 +49,7 @@ static bool in_container_cgroup(struct reading *now, const char *process) {
   struct span left;
   path_begin(now, now->world->proc, process);
   path_text(now, "/cgroup");
-  if (!take_text(now, MAYBE, &left)) return false;
+  if (!read_text(now, MAYBE, &left)) return false;
   for (const char *slash; (slash = find_char(left, '/')) != NULL;) {
     left = without(left, (size_t)(slash - left.at) + 1);
     if (is_container_name(left)) return true;
@@ -83,9 +83,9 @@ static bool is_layered(const struct mounts *mounts) {
 }
 
 static bool has_container_root(struct reading *now) {
-  struct mounts *mounts = take_mounts(now, MAYBE);
+  struct mounts *mounts = open_mounts(now, MAYBE);
   const bool layered = mounts != NULL && is_layered(mounts);
-  give_mounts(mounts);
+  close_mounts(mounts);
   return layered;
 }
 

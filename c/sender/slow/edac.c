@@ -6,7 +6,7 @@ static bool is_controller(struct span name) { return is_numbered(name, SPAN("mc"
 void slow_edac(struct reading *now) {
   unsigned answered = 0;
   path_begin(now, now->world->sys, "/devices/system/edac/mc");
-  const struct names controllers = take_names(now, is_controller);
+  const struct names controllers = list_names(now, is_controller);
   path_text(now, "/");
   for (unsigned i = 0; i < controllers.count; i++) {
     uint64_t ce, ue;

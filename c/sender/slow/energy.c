@@ -102,7 +102,7 @@ static void list(struct reading *now, struct kind *kind, name_filter *filter, bo
   kind->count = 0;
   kind->whole = true;
   path_begin(now, now->world->sys, "/class/powercap");
-  const struct names names = take_names(now, filter);
+  const struct names names = list_names(now, filter);
   const size_t root = path_text(now, "/");
   /* All names first: one that cannot be read might be of this kind. */
   unsigned count = 0;
@@ -154,7 +154,7 @@ void open_energy(struct reading *now) {
 }
 
 /* The present value of one counter. */
-static bool take_zone(struct reading *now, const struct zone *zone, uint64_t *uj) {
+static bool read_zone(struct reading *now, const struct zone *zone, uint64_t *uj) {
   size_t length = 0;
   if (zone->fd == -1) return false;
   path_begin(now, now->world->sys, "/class/powercap/");
@@ -206,13 +206,13 @@ static bool add_up(struct kind *kind, const uint64_t *uj) {
 }
 
 /* Whole joules, in mJ: finer values would show an attacker what the CPU computes. */
-static bool take_kind(struct reading *now, struct kind *kind, uint64_t *mj) {
+static bool read_kind(struct reading *now, struct kind *kind, uint64_t *mj) {
   uint64_t uj[BB_MOST_ZONES];
   bool whole = kind->whole;
   for (unsigned i = 0; i < kind->count && kind->whole; i++) {
     const struct zone *zone = &kind->zone[i];
-    const bool taken = take_zone(now, zone, &uj[i]);
-    whole &= taken && zone->has_range && uj[i] <= zone->range;
+    const bool is_read = read_zone(now, zone, &uj[i]);
+    whole &= is_read && zone->has_range && uj[i] <= zone->range;
   }
   if (!whole && left > AFTER_FAILURE) left = AFTER_FAILURE;
   if (!whole || kind->count == 0 || !add_up(kind, uj)) return false;
@@ -224,9 +224,9 @@ void slow_energy(struct reading *now) {
   const bool due = is_due(now);
   left--;
   if (due) list_kind(now, CPU);
-  if (take_kind(now, &kinds[CPU], &now->fields.energy_cpu_mj)) now->sets |= BB_VALID_ENERGY_CPU;
+  if (read_kind(now, &kinds[CPU], &now->fields.energy_cpu_mj)) now->sets |= BB_VALID_ENERGY_CPU;
   if (due) list_kind(now, DRAM);
-  if (take_kind(now, &kinds[DRAM], &now->fields.energy_dram_mj)) now->sets |= BB_VALID_ENERGY_DRAM;
+  if (read_kind(now, &kinds[DRAM], &now->fields.energy_dram_mj)) now->sets |= BB_VALID_ENERGY_DRAM;
   now->rests = kinds[CPU].whole && kinds[CPU].count + kinds[DRAM].count == 0;
   if (now->rests) left = 0; /* they are looked up whenever it is asked */
 }

@@ -34,8 +34,8 @@ double age_here(const char *name, const struct timespec *written) {
   return (double)bb_clock_ns(CLOCK_REALTIME) / 1e9 - ((double)written->tv_sec + (double)written->tv_nsec / 1e9);
 }
 
-static enum external take_external_file(struct reading *now, int fd, external_parser *parser, void *into,
-                                        const char **why) {
+static enum external read_external_fd(struct reading *now, int fd, external_parser *parser, void *into,
+                                      const char **why) {
   struct stat stats;
   const bool is_known = fstat(fd, &stats) == 0;
   *why = is_known ? objection(&stats) : error_name(errno);
@@ -68,18 +68,18 @@ enum external look_at_external_file(struct reading *now, const char *name, exter
     *why = error_name(errno);
     return means_none(errno) ? EXTERNAL_ABSENT : EXTERNAL_BROKEN;
   }
-  const enum external taken = take_external_file(now, fd, parser, into, why);
+  const enum external found = read_external_fd(now, fd, parser, into, why);
   close(fd);
-  return taken;
+  return found;
 }
 
 enum external read_external_file(struct reading *now, const char *name, external_parser *parser, void *into,
                                  unsigned most_s) {
   const char *why;
   double age_s;
-  const enum external taken = look_at_external_file(now, name, parser, into, &age_s, &why);
-  if (taken == EXTERNAL_ABSENT) return taken;
-  if (taken != EXTERNAL_GOOD) refuse_external_file(now, why);
+  const enum external found = look_at_external_file(now, name, parser, into, &age_s, &why);
+  if (found == EXTERNAL_ABSENT) return found;
+  if (found != EXTERNAL_GOOD) refuse_external_file(now, why);
   else if (age_s > most_s || age_s < -(double)most_s)
     refuse_external_file(now,
                   most_s == 10 ? "it was not written within the last 10 s" : "it was not written within the last 60 s");

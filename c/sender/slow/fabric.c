@@ -70,7 +70,7 @@ static bool sum_optional(struct reading *now, const char *const *leaves, unsigne
   return false;
 }
 
-static bool take_port(struct reading *now, struct sums *sums) {
+static bool read_port(struct reading *now, struct sums *sums) {
   /* The packet counters include unicast and multicast. Data are counted in words of four bytes. */
   static const char *const leaves[] = {"/counters/port_rcv_data", "/counters/port_xmit_data",
                                        "/counters/port_rcv_packets", "/counters/port_xmit_packets"};
@@ -114,18 +114,18 @@ static bool is_port(struct span name) { return is_numbered(name, SPAN(""), SPAN(
 void slow_fabric(struct reading *now) {
   struct sums sums = {0};
   path_begin(now, now->world->sys, "/class/infiniband");
-  const struct names devices = take_names(now, is_device);
+  const struct names devices = list_names(now, is_device);
   path_text(now, "/");
   for (unsigned i = 0; i < devices.count; i++) {
     const size_t root = path_add(now, name_at(&devices, i));
     path_text(now, "/ports");
-    const struct names ports = take_names(now, is_port);
+    const struct names ports = list_names(now, is_port);
     path_text(now, "/");
     for (unsigned k = 0; k < ports.count; k++) {
       const size_t dir = path_add(now, name_at(&ports, k));
       const bool is_told = now->complaint > 0;
       /* Each is said once: one whose complaint came second is asked again, and says it then. */
-      if (!rests(now) && counts(now) && !take_port(now, &sums) && !is_told) let_rest(now);
+      if (!rests(now) && counts(now) && !read_port(now, &sums) && !is_told) let_rest(now);
       path_cut(now, dir);
     }
     drop_names(now, &ports);

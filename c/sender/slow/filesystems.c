@@ -12,13 +12,13 @@ static uint16_t inodes_free(const struct file_system *fs) {
 void slow_root(struct reading *now) {
   struct mount mount;
   struct file_system fs;
-  struct mounts *mounts = take_mounts(now, PARSE);
+  struct mounts *mounts = open_mounts(now, PARSE);
   for (size_t at = 0; mounts != NULL && next_mount(mounts, &at, &mount);) {
     if (!is_mounted_at(&mount, SPAN("/"))) continue;
     if (mount.read_only) now->flags |= (uint32_t)BB_FLAGS_ROOT_READONLY;
     break;
   }
-  give_mounts(mounts);
+  close_mounts(mounts);
   if (!ask_file_system(now, "/", &fs)) return;
   now->fields.root_total_mib = mib(fs.total);
   now->fields.root_avail_mib = mib(fs.available);
@@ -43,7 +43,7 @@ static void complain_of_scratch(struct reading *now) {
            (char *)NULL);
 }
 
-/* Takes the root from before a path; false if a link led out of it, to something of the container. */
+/* Removes the root from before a path; false if a link led out of it, to something of the container. */
 static bool cut_root(char *path, const char *root) {
   const size_t length = strlen(root);
   if (strncmp(path, root, length) != 0 || (path[length] != '/' && path[length] != 0)) return false;
@@ -72,11 +72,11 @@ static bool find_scratch(struct reading *now, const struct mounts *mounts, char 
 }
 
 void slow_scratch(struct reading *now) {
-  char *path = take_memory(now, REAL_PATH);
+  char *path = allocate_memory(now, REAL_PATH);
   struct file_system fs;
-  struct mounts *mounts = take_mounts(now, PARSE);
+  struct mounts *mounts = open_mounts(now, PARSE);
   const bool found = mounts != NULL && find_scratch(now, mounts, path);
-  give_mounts(mounts);
+  close_mounts(mounts);
   if (!found) return;
   if (!ask_file_system(now, path, &fs)) {
     complain_of_scratch(now);
@@ -101,7 +101,7 @@ static bb_wide plus(bb_wide a, bb_wide b) {
 
 /* Every device once, by the first of its mounts that answers. One that we may not ask is left out. */
 static void add_file_systems(struct reading *now, const struct mounts *mounts) {
-  uint64_t *devices = take_memory(now, BB_MOST_FILE_SYSTEMS * sizeof *devices); /* those that answered */
+  uint64_t *devices = allocate_memory(now, BB_MOST_FILE_SYSTEMS * sizeof *devices); /* those that answered */
   char *path = now->text; /* nothing is read here */
   unsigned count = 0;
   bb_wide total = 0, available = 0;
@@ -131,7 +131,7 @@ static void add_file_systems(struct reading *now, const struct mounts *mounts) {
 }
 
 void slow_filesystems(struct reading *now) {
-  struct mounts *mounts = take_mounts(now, PARSE);
+  struct mounts *mounts = open_mounts(now, PARSE);
   if (mounts != NULL) add_file_systems(now, mounts);
-  give_mounts(mounts);
+  close_mounts(mounts);
 }

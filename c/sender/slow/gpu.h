@@ -41,6 +41,6 @@ struct gpu_file {
 bool parse_gpu_file(struct span text, void *gpu_file);
 
 /* AMD's cards, in the order of their numbers. */
-void take_amd(struct reading *now, struct gpus *gpus);
+void read_amd_gpus(struct reading *now, struct gpus *gpus);
 
 #endif

@@ -13,10 +13,10 @@ static bool parse_celsius(struct span text, uint64_t *degrees) {
   return true;
 }
 
-static bool take_leaf(struct reading *now, const char *leaf, bool (*parser)(struct span, uint64_t *), uint64_t *value) {
+static bool leaf_value(struct reading *now, const char *leaf, bool (*parse)(struct span, uint64_t *), uint64_t *value) {
   struct span text;
   const size_t dir = path_text(now, leaf);
-  const bool good = take_text(now, MAYBE, &text) && (parser(text, value) || not_understood(now, MAYBE));
+  const bool good = read_text(now, MAYBE, &text) && (parse(text, value) || not_understood(now, MAYBE));
   path_cut(now, dir);
   return good;
 }
@@ -45,16 +45,16 @@ static bool is_block(struct span name) {
 
 /* Errors of all blocks, including corrected ones, and the uncorrected ones of the memory; unknown if RAS does not
  * answer. */
-static void take_ras(struct reading *now, struct gpu *gpu) {
+static void read_ras(struct reading *now, struct gpu *gpu) {
   bool whole = true, memory = false;
   path_text(now, "/ras");
-  const struct names blocks = take_names(now, is_block);
+  const struct names blocks = list_names(now, is_block);
   path_text(now, "/");
   for (unsigned i = 0; i < blocks.count; i++) {
     struct span text;
     bb_wide ue = 0, ce = 0;
     const size_t dir = path_add(now, name_at(&blocks, i));
-    whole &= take_text(now, PARSE, &text) && (parse_ras(text, &ue, &ce) || not_understood(now, PARSE));
+    whole &= read_text(now, PARSE, &text) && (parse_ras(text, &ue, &ce) || not_understood(now, PARSE));
     path_cut(now, dir);
     gpu->errors += ue + ce;
     if (!span_is(name_at(&blocks, i), SPAN("umc_err_count"))) continue;
@@ -69,21 +69,21 @@ static void take_ras(struct reading *now, struct gpu *gpu) {
   }
 }
 
-static void take_sensors(struct reading *now, struct gpu *gpu) {
+static void read_card_sensors(struct reading *now, struct gpu *gpu) {
   uint64_t value;
   const size_t device = path_text(now, "/hwmon");
-  const struct names chips = take_names(now, is_hwmon);
+  const struct names chips = list_names(now, is_hwmon);
   if (chips.count > 0) {
     path_text(now, "/");
     path_add(now, name_at(&chips, 0));
     /* The edge sensor; the large models have only the junction sensor. */
-    if (take_leaf(now, "/temp1_input", parse_celsius, &value) ||
-        take_leaf(now, "/temp2_input", parse_celsius, &value)) {
+    if (leaf_value(now, "/temp1_input", parse_celsius, &value) ||
+        leaf_value(now, "/temp2_input", parse_celsius, &value)) {
       gpu->known |= GPU_TEMP;
       gpu->temp_c = value;
     }
-    if (take_leaf(now, "/power1_average", parse_power, &value) ||
-        take_leaf(now, "/power1_input", parse_power, &value)) {
+    if (leaf_value(now, "/power1_average", parse_power, &value) ||
+        leaf_value(now, "/power1_input", parse_power, &value)) {
       gpu->known |= GPU_POWER;
       gpu->power_w = value;
     }
@@ -100,19 +100,19 @@ static bool is_partitioned(struct reading *now) {
   return word.len == 3 && memchr("DTQC", word.at[0], 4) != NULL && ends(word, SPAN("PX"));
 }
 
-static void take_card(struct reading *now, struct gpu *gpu) {
+static void read_card(struct reading *now, struct gpu *gpu) {
   uint64_t used, total;
   *gpu = (struct gpu){.flags = (uint8_t)BB_GPU_FLAGS_PRESENT};
   const size_t device = now->path_len;
-  if (take_leaf(now, "/gpu_busy_percent", parse_busy, &gpu->util_pct)) gpu->known |= GPU_UTIL;
+  if (leaf_value(now, "/gpu_busy_percent", parse_busy, &gpu->util_pct)) gpu->known |= GPU_UTIL;
   else gpu->util_pct = 0;
   if (is_partitioned(now)) gpu->flags |= (uint8_t)BB_GPU_FLAGS_PARTITIONED;
   const size_t dir = path_text(now, "/ras");
   const bool has_ras = path_exists(now);
   path_cut(now, dir);
-  if (has_ras) take_ras(now, gpu);
+  if (has_ras) read_ras(now, gpu);
   path_cut(now, device);
-  take_sensors(now, gpu);
+  read_card_sensors(now, gpu);
   const bool has_used = leaf_count(now, "/mem_info_vram_used", MAYBE, &used);
   const bool has_total = leaf_count(now, "/mem_info_vram_total", MAYBE, &total);
   /* Both or neither; more used than there is, or a total of 0, is invalid. */
@@ -128,9 +128,9 @@ static void take_card(struct reading *now, struct gpu *gpu) {
 /* Without connectors like card0-DP-1, and without entries that have no vendor: the parts of a partitioned GPU. */
 static bool is_card(struct span name) { return is_numbered(name, SPAN("card"), SPAN("")); }
 
-void take_amd(struct reading *now, struct gpus *gpus) {
+void read_amd_gpus(struct reading *now, struct gpus *gpus) {
   path_begin(now, now->world->sys, "/class/drm");
-  const struct names cards = take_names(now, is_card);
+  const struct names cards = list_names(now, is_card);
   path_text(now, "/");
   for (unsigned i = 0; i < cards.count; i++) {
     struct span vendor;
@@ -138,7 +138,7 @@ void take_amd(struct reading *now, struct gpus *gpus) {
     path_text(now, "/device");
     if (leaf_text(now, "/vendor", QUIETLY, &vendor) && span_is(vendor, SPAN("0x1002\n"))) {
       struct gpu gpu;
-      take_card(now, &gpu);
+      read_card(now, &gpu);
       gpus_add(gpus, &gpu);
     }
     path_cut(now, root);

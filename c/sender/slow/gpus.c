@@ -13,7 +13,7 @@ void slow_gpu(struct reading *now) {
   if (there == EXTERNAL_ABSENT) {
     file.vendor = BB_GPU_VENDOR_AMD;
     gpus_begin(&file.gpus);
-    take_amd(now, &file.gpus);
+    read_amd_gpus(now, &file.gpus);
     if (file.gpus.count == 0) return;
   }
   gpus_end(&file.gpus, file.vendor, now);

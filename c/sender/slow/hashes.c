@@ -61,7 +61,7 @@ static bool hash_model(struct reading *now, uint32_t *crc) {
 static bool is_block(struct span name) { return is_numbered(name, SPAN("memory"), SPAN("")); }
 
 /* The bytes of installed memory. MemTotal differs from boot to boot. */
-static bool take_blocks(struct reading *now, bb_wide *bytes, bool *has_blocks) {
+static bool read_installed_memory(struct reading *now, bb_wide *bytes, bool *has_blocks) {
   path_begin(now, now->world->sys, "/devices/system/memory");
   const unsigned blocks = count_names(now, is_block);
   struct span text;
@@ -69,7 +69,7 @@ static bool take_blocks(struct reading *now, bb_wide *bytes, bool *has_blocks) {
   *has_blocks = blocks > 0;
   if (blocks == 0) return true;
   path_text(now, "/block_size_bytes");
-  if (!take_text(now, PARSE, &text)) return false;
+  if (!read_text(now, PARSE, &text)) return false;
   size_t digits = 0;
   for (; digits < text.len; digits++) { /* the kernel writes it in hexadecimal without 0x */
     const char c = text.at[digits];
@@ -86,7 +86,7 @@ static bool is_any(struct span name) { return name.len > 0; }
 /* The lines `nic NAME: MBPS` of the interfaces that have a device, by the bytes of their names. */
 static bool hash_nics(struct reading *now, uint32_t *crc) {
   path_begin(now, now->world->sys, "/class/net");
-  const struct names all = take_names_with(now, is_any, "/device");
+  const struct names all = list_names_with(now, is_any, "/device");
   const size_t root = path_text(now, "/");
   struct span last = {NULL, 0};
   bool plain = true;
@@ -126,7 +126,7 @@ static bool is_device(struct span name) {
 static void hash_gpus(struct reading *now, uint32_t *crc) {
   unsigned gpus = 0;
   path_begin(now, now->world->sys, "/bus/pci/devices");
-  const struct names devices = take_names(now, is_device);
+  const struct names devices = list_names(now, is_device);
   path_text(now, "/");
   for (unsigned i = 0; i < devices.count; i++) {
     struct span text;
@@ -142,17 +142,17 @@ static void hash_gpus(struct reading *now, uint32_t *crc) {
 }
 
 static bool count_packages(struct reading *now, unsigned *count) {
-  const struct topology *topology = take_packages(now, PARSE);
+  const struct topology *topology = lock_packages(now, PARSE);
   if (topology == NULL) return false;
   *count = topology->packages;
-  give_packages();
+  unlock_packages();
   return true;
 }
 
 static bool count_present(struct reading *now, unsigned *count) {
   struct span text;
   path_begin(now, now->world->sys, "/devices/system/cpu/present");
-  return take_text(now, PARSE, &text) && (parse_cpu_list(text, NULL, NULL, count) || not_understood(now, PARSE));
+  return read_text(now, PARSE, &text) && (parse_cpu_list(text, NULL, NULL, count) || not_understood(now, PARSE));
 }
 
 void slow_hw_hash(struct reading *now) {
@@ -164,7 +164,7 @@ void slow_hw_hash(struct reading *now) {
   whole &= count_packages(now, &packages);
   if (now->busy) return;
   whole &= count_present(now, &present);
-  whole &= take_blocks(now, &bytes, &has_blocks);
+  whole &= read_installed_memory(now, &bytes, &has_blocks);
   hash_line(&crc, SPAN("packages: "), packages);
   hash_line(&crc, SPAN("cpus: "), present);
   if (has_blocks) hash_line(&crc, SPAN("memory: "), bytes);
@@ -219,14 +219,14 @@ void slow_sw_hash(struct reading *now) {
   struct span text, release, value[KEYS] = {{"", 0}, {"", 0}, {"", 0}};
   uint32_t crc = 0;
   path_begin(now, now->world->proc, "/sys/kernel/osrelease");
-  bool whole = take_text(now, PARSE, &text);
+  bool whole = read_text(now, PARSE, &text);
   if (whole && !parse_release(text, &release)) whole = not_understood(now, PARSE);
   if (whole) {
     hash(&crc, SPAN("kernel: "));
     hash(&crc, release);
   }
   path_begin(now, now->world->etc, "/os-release");
-  if (!take_text(now, PARSE, &text)) return;
+  if (!read_text(now, PARSE, &text)) return;
   if (!parse_os_release(text, value)) {
     not_understood(now, PARSE);
     return;

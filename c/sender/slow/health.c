@@ -17,7 +17,7 @@ struct word {
 static bool is_gap(char c) { return c == ' ' || c == '\t'; }
 
 /* The word up to a blank, and skips what parts it from the next one. */
-static struct span take_word(struct span *left) {
+static struct span eat_word(struct span *left) {
   struct span word = {left->at, 0};
   while (word.len < left->len && !is_gap(left->at[word.len])) word.len++;
   *left = without(*left, word.len);
@@ -32,7 +32,7 @@ static bool parse_health(struct span text, void *into) {
   *word = (struct word){BB_HEALTH_UNKNOWN, BB_HEALTH_SRC_CHECK};
   if (ends(left, SPAN("\n"))) left.len--;
   if (find_char(left, '\n') != NULL) return false;
-  const struct span health = take_word(&left), source = take_word(&left);
+  const struct span health = eat_word(&left), source = eat_word(&left);
   for (uint8_t i = BB_HEALTH_OK; i < BB_HEALTH_COUNT; i++)
     if (span_is(health, span_of(bb_health_names[i]))) word->health = i;
   if (span_is(source, SPAN("admin"))) word->source = BB_HEALTH_SRC_ADMIN;
@@ -87,11 +87,11 @@ void slow_health(struct reading *now) {
   const char *why;
   struct word word;
   double age_s;
-  const enum external taken = look_at_external_file(now, "/health", parse_health, &word, &age_s, &why);
-  if (taken == EXTERNAL_BROKEN) look_at_broken(now, age_s, why, boot_ns);
+  const enum external found = look_at_external_file(now, "/health", parse_health, &word, &age_s, &why);
+  if (found == EXTERNAL_BROKEN) look_at_broken(now, age_s, why, boot_ns);
   else last.known = last.broken = false;
-  if (taken == EXTERNAL_BAD) refuse_external_file(now, why);
-  if (taken == EXTERNAL_GOOD) {
+  if (found == EXTERNAL_BAD) refuse_external_file(now, why);
+  if (found == EXTERNAL_GOOD) {
     const bool is_old = word.health == BB_HEALTH_OK && most_ms > 0 && fabs(age_s) * 1000 > (double)most_ms;
     if (is_old) complain(now, now->path, " counts as a warning: it is older than --health-max-age", (char *)NULL);
     keep_word(is_old ? warning : word, age_s, boot_ns);
@@ -104,6 +104,6 @@ void slow_health(struct reading *now) {
   }
   if (has_external_file(now, "/hold")) now->flags |= (uint32_t)BB_FLAGS_HELD;
   /* What time alone changes is looked at in every round. */
-  const bool is_settled = taken == EXTERNAL_ABSENT || (taken == EXTERNAL_GOOD && most_ms == 0);
+  const bool is_settled = found == EXTERNAL_ABSENT || (found == EXTERNAL_GOOD && most_ms == 0);
   now->rests = is_watched && is_settled && !is_link(now, "/health") && !is_link(now, "/hold");
 }

@@ -7,7 +7,7 @@ void slow_taint(struct reading *now) {
   struct span text;
   uint64_t taint;
   path_begin(now, now->world->proc, "/sys/kernel/tainted");
-  if (!take_text(now, PARSE, &text)) return;
+  if (!read_text(now, PARSE, &text)) return;
   if (!parse_count(text, &taint) || taint > UINT32_MAX) {
     not_understood(now, PARSE);
     return;
@@ -19,7 +19,7 @@ void slow_taint(struct reading *now) {
 void slow_hung_tasks(struct reading *now) {
   uint64_t tasks;
   path_begin(now, now->world->proc, "/sys/kernel/hung_task_detect_count"); /* Linux 6.13 and later */
-  if (!take_count(now, MAYBE, &tasks)) return;
+  if (!read_count(now, MAYBE, &tasks)) return;
   now->fields.hung_tasks = (uint32_t)tasks;
   now->sets = BB_VALID_HUNG_TASKS;
 }

@@ -18,7 +18,7 @@ static bool leaf_exists(struct reading *now, const char *leaf) {
 }
 
 /* The adapter of the interface in whose folder we are; 0: none, or the interface does not count itself. */
-static uint64_t take_adapter(struct reading *now, bool *is_part_of_it) {
+static uint64_t read_adapter(struct reading *now, bool *is_part_of_it) {
   struct span text;
   if (!leaf_text(now, "/phys_switch_id", QUIETLY, &text) || trimmed(text).len == 0) return 0;
   const uint64_t adapter = fingerprint(FINGERPRINT, trimmed(text));
@@ -51,12 +51,12 @@ static bool is_not_loopback(struct span name) { return name.len > 0 && !span_is(
 
 void slow_links(struct reading *now) {
   path_begin(now, now->world->sys, "/class/net");
-  struct names all = take_names_with(now, is_any, "/device");
+  struct names all = list_names_with(now, is_any, "/device");
   const bool is_physical = all.count > 0;
   if (!is_physical && (count_names(now, is_not_loopback) <= BB_MOST_LINKS || too_many_speeds(now)))
-    all = take_names(now, is_not_loopback);
-  struct speed *speeds = take_memory(now, all.count * sizeof *speeds);
-  uint64_t *adapters = take_memory(now, all.count * sizeof *adapters);
+    all = list_names(now, is_not_loopback);
+  struct speed *speeds = allocate_memory(now, all.count * sizeof *speeds);
+  uint64_t *adapters = allocate_memory(now, all.count * sizeof *adapters);
   if (all.count > BB_MOST_LINKS || speeds == NULL || adapters == NULL) return; /* the sending loop complains */
   path_text(now, "/");
   unsigned count = 0, counted = 0;
@@ -65,7 +65,7 @@ void slow_links(struct reading *now) {
     struct speed *speed = &speeds[count];
     *speed = (struct speed){.name = fingerprint(FINGERPRINT, name)};
     const size_t dir = path_add(now, name);
-    if (is_physical) adapters[count] = take_adapter(now, &speed->left_out);
+    if (is_physical) adapters[count] = read_adapter(now, &speed->left_out);
     else counted += !(speed->left_out = is_stacked(now->world->sys, name));
     path_cut(now, dir);
   }

@@ -110,12 +110,12 @@ static bool is_covered(const struct mounts *mounts, uint64_t key) {
 static struct mounts *free_table(void) {
   static struct mounts tables[MOUNTS_SOURCES] LARGE;
   for (unsigned i = 0; i < MOUNTS_SOURCES; i++)
-    if (!atomic_exchange(&tables[i].taken, true)) return &tables[i];
+    if (!atomic_exchange(&tables[i].in_use, true)) return &tables[i];
   return NULL;
 }
 
-void give_mounts(struct mounts *mounts) {
-  if (mounts != NULL) mounts->taken = false;
+void close_mounts(struct mounts *mounts) {
+  if (mounts != NULL) mounts->in_use = false;
 }
 
 static bool read_mounts(struct reading *now, enum how how, struct mounts *mounts) {
@@ -144,10 +144,10 @@ static bool read_mounts(struct reading *now, enum how how, struct mounts *mounts
   return true;
 }
 
-struct mounts *take_mounts(struct reading *now, enum how how) {
+struct mounts *open_mounts(struct reading *now, enum how how) {
   struct mounts *mounts = free_table();
   if (mounts != NULL && read_mounts(now, how, mounts)) return mounts;
-  give_mounts(mounts);
+  close_mounts(mounts);
   return NULL;
 }
 

@@ -17,7 +17,7 @@ struct mount {
 
 /* The mounts in one text. Only the used part of these megabytes costs memory. A line has at least 22 bytes. */
 struct mounts {
-  _Atomic bool taken;
+  _Atomic bool in_use;
   size_t length;
   unsigned count;    /* of the mount points that are covered */
   uint64_t *covered; /* right after the text: mostly both share a page */
@@ -26,9 +26,9 @@ struct mounts {
 
 /* Reads them into a table that is to be given back; NULL if they cannot be read or are invalid. A source has one table
  * at a time. */
-struct mounts *take_mounts(struct reading *now, enum how how);
+struct mounts *open_mounts(struct reading *now, enum how how);
 /* Nothing is also given back. */
-void give_mounts(struct mounts *mounts);
+void close_mounts(struct mounts *mounts);
 /* The next visible mount: of several at the same point, the top one. Begin with 0. */
 bool next_mount(const struct mounts *mounts, size_t *at, struct mount *mount);
 /* The path of a mount, without escapes; false if it is not a path. */

@@ -22,7 +22,7 @@ int notices_open(void) {
   return notices;
 }
 
-void notices_take(void) {
+void notices_drain(void) {
   _Alignas(struct inotify_event) char events[sizeof(struct inotify_event) + NAME_MAX + 1];
   while (read(notices, events, sizeof events) > 0) continue;
 }

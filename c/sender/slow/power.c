@@ -14,20 +14,20 @@ static bool parse_watts(struct span text, void *into) {
   return true;
 }
 
-static bool take_sensor(struct reading *now, const char *leaf, uint64_t *watts) {
+static bool read_sensor(struct reading *now, const char *leaf, uint64_t *watts) {
   struct span text;
   const size_t dir = path_text(now, leaf);
-  const bool good = take_text(now, MAYBE, &text) && (parse_power(text, watts) || not_understood(now, MAYBE));
+  const bool good = read_text(now, MAYBE, &text) && (parse_power(text, watts) || not_understood(now, MAYBE));
   path_cut(now, dir);
   return good;
 }
 
 /* The reading of the only power meter; if there are several, each measures a part, and none says which. */
-static bool take_meter(struct reading *now, uint64_t *watts) {
+static bool read_meter(struct reading *now, uint64_t *watts) {
   char meter[1024] = "";
   unsigned meters = 0;
   path_begin(now, now->world->sys, "/class/hwmon");
-  const struct names chips = take_names(now, is_hwmon);
+  const struct names chips = list_names(now, is_hwmon);
   const size_t root = path_text(now, "/");
   for (unsigned i = 0; i < chips.count; i++) {
     char name[65];
@@ -42,12 +42,12 @@ static bool take_meter(struct reading *now, uint64_t *watts) {
   path_cut(now, root);
   if (meters != 1) return false;
   path_begin(now, meter, "");
-  return take_sensor(now, "/power1_average", watts) || take_sensor(now, "/power1_input", watts);
+  return read_sensor(now, "/power1_average", watts) || read_sensor(now, "/power1_input", watts);
 }
 
 void slow_power(struct reading *now) {
   uint64_t watts;
-  const bool metered = take_meter(now, &watts);
+  const bool metered = read_meter(now, &watts);
   if (!metered && read_external_file(now, "/power", parse_watts, &watts, TOO_OLD_S) != EXTERNAL_GOOD) return;
   now->fields.power_node_w = (uint16_t)watts;
   now->fields.power_src = metered ? BB_POWER_SRC_HWMON : BB_POWER_SRC_BMC;

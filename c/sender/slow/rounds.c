@@ -89,13 +89,13 @@ static struct {
   uint32_t noticed;   /* changes of others' files */
   double health_age_s;   /* of the file, when it was read */
   uint64_t health_at_ms; /* that was then */
-  struct worker *current; /* the worker that takes what is due */
+  struct worker *current; /* the worker that reads what is due */
 } side;
 
-/* Speeds of interfaces: of the present round and published, both under the lock, and those that the sending loop has
- * taken. Next to each other, because mostly there are few. */
+/* Speeds of interfaces: of the present round and published, both under the lock, and those that the sending loop
+ * sends. Next to each other, because mostly there are few. */
 static struct {
-  struct speed next, published, taken;
+  struct speed next, published, sent;
 } speeds[BB_MOST_LINKS] LARGE;
 
 static struct slow_world world;
@@ -242,7 +242,7 @@ static void close_round(void) {
 }
 
 /* Stores a source's reading, which began after so many changes of others' files were noticed. */
-static void rounds_take(unsigned i, const struct reading *reading, uint32_t round, uint32_t noticed) {
+static void rounds_accept(unsigned i, const struct reading *reading, uint32_t round, uint32_t noticed) {
   struct state *state = &side.state[i];
   state->reading = state->hung = false;
   state->rests = reading->rests && noticed == side.noticed;
@@ -291,7 +291,7 @@ static void *work(void *argument) {
     pthread_mutex_lock(&side.lock);
     self->source = -1;
     const bool again = side.state[source].hung;
-    rounds_take((unsigned)source, &self->reading, self->round, noticed);
+    rounds_accept((unsigned)source, &self->reading, self->round, noticed);
     if (!again) continue;
     pthread_mutex_unlock(&side.lock);
     tell("the slow source ", bb_slow_sources[source].name, " answers again");
@@ -323,7 +323,7 @@ static struct worker *spare(void) {
   return NULL;
 }
 
-/* Makes another worker take what is due, if the present one is busy; true if there is no other. */
+/* Makes another worker read what is due, if the present one is busy; true if there is no other. */
 static bool hand_over(void) {
   if (side.current != NULL && side.current->source < 0) return false;
   struct worker *other = spare();
@@ -400,7 +400,7 @@ static void tell_of_hung(uint32_t hung) {
 void rounds_begin(void) {
   const uint64_t now = (uint64_t)bb_clock_ms(CLOCK_BOOTTIME);
   if (!awaits_notice) {
-    notices_take();
+    notices_drain();
     awaits_notice = true;
   }
   pthread_mutex_lock(&side.lock);
@@ -486,14 +486,14 @@ void rounds_wait(void) {
 }
 
 void rounds_fill(struct bb_report *report, struct details *details) {
-  static uint32_t version; /* of those taken */
+  static uint32_t version; /* of those sent */
   pthread_mutex_lock(&side.lock);
   *report = side.published;
   *details = side.published_details;
-  for (unsigned i = 0; version != side.version && i < details->speeds.count; i++) speeds[i].taken = speeds[i].published;
+  for (unsigned i = 0; version != side.version && i < details->speeds.count; i++) speeds[i].sent = speeds[i].published;
   version = side.version;
   pthread_mutex_unlock(&side.lock);
-  details->speeds.first = &speeds[0].taken;
+  details->speeds.first = &speeds[0].sent;
   details->speeds.stride = sizeof speeds[0];
 }
 

@@ -21,7 +21,7 @@ void reading_begin(struct reading *now, const struct slow_world *world) {
   now->complaint = now->used = 0;
 }
 
-void *take_memory(struct reading *now, size_t bytes) {
+void *allocate_memory(struct reading *now, size_t bytes) {
   const size_t at = (now->used + 7) & ~(size_t)7;
   if (at > sizeof now->memory || sizeof now->memory - at < bytes) return NULL;
   now->used = at + bytes;
@@ -73,7 +73,7 @@ void path_begin(struct reading *now, const char *root, const char *leaf) {
 
 bool path_exists(struct reading *now) { return access(now->path, F_OK) == 0; }
 
-static bool source_take(struct reading *now, enum how how, int flags, size_t most, struct span *text) {
+static bool source_read(struct reading *now, enum how how, int flags, size_t most, struct span *text) {
   const int error = read_once(now->path, flags, most, now->text, SMALL_BYTES, text);
   if (error == 0) return true;
   if (how == PARSE || (how == MAYBE && !means_absent(now->path, error))) {
@@ -85,7 +85,7 @@ static bool source_take(struct reading *now, enum how how, int flags, size_t mos
   return false;
 }
 
-bool take_text(struct reading *now, enum how how, struct span *text) { return source_take(now, how, 0, 0, text); }
+bool read_text(struct reading *now, enum how how, struct span *text) { return source_read(now, how, 0, 0, text); }
 
 bool not_understood(struct reading *now, enum how how) {
   if (how != QUIETLY) complain(now, now->path, " has unexpected content: its readings are left out", (char *)NULL);
@@ -105,33 +105,33 @@ bool parse_integer(struct span text, int64_t *integer) {
   return true;
 }
 
-bool take_count(struct reading *now, enum how how, uint64_t *count) {
+bool read_count(struct reading *now, enum how how, uint64_t *count) {
   struct span text;
-  return take_text(now, how, &text) && (parse_count(text, count) || not_understood(now, how));
+  return read_text(now, how, &text) && (parse_count(text, count) || not_understood(now, how));
 }
 
-bool take_integer(struct reading *now, enum how how, int64_t *integer) {
+bool read_integer(struct reading *now, enum how how, int64_t *integer) {
   struct span text;
-  return take_text(now, how, &text) && (parse_integer(text, integer) || not_understood(now, how));
+  return read_text(now, how, &text) && (parse_integer(text, integer) || not_understood(now, how));
 }
 
 bool leaf_text(struct reading *now, const char *leaf, enum how how, struct span *text) {
   const size_t dir = path_text(now, leaf);
-  const bool good = take_text(now, how, text);
+  const bool good = read_text(now, how, text);
   path_cut(now, dir);
   return good;
 }
 
 bool leaf_count(struct reading *now, const char *leaf, enum how how, uint64_t *count) {
   const size_t dir = path_text(now, leaf);
-  const bool good = take_count(now, how, count);
+  const bool good = read_count(now, how, count);
   path_cut(now, dir);
   return good;
 }
 
 bool leaf_integer(struct reading *now, const char *leaf, enum how how, int64_t *integer) {
   const size_t dir = path_text(now, leaf);
-  const bool good = take_integer(now, how, integer);
+  const bool good = read_integer(now, how, integer);
   path_cut(now, dir);
   return good;
 }
@@ -174,9 +174,9 @@ static bool has_leaf(struct reading *now, struct span name, const char *leaf) {
   return has;
 }
 
-struct names take_names(struct reading *now, name_filter *filter) { return take_names_with(now, filter, NULL); }
+struct names list_names(struct reading *now, name_filter *filter) { return list_names_with(now, filter, NULL); }
 
-struct names take_names_with(struct reading *now, name_filter *filter, const char *leaf) {
+struct names list_names_with(struct reading *now, name_filter *filter, const char *leaf) {
   struct names names = {.memory = now->memory, .before = now->used};
   struct folder folder;
   if (folder_open(&folder, now->path, now->text, FOLDER_BYTES) != 0) return names;
@@ -196,7 +196,7 @@ struct names take_names_with(struct reading *now, name_filter *filter, const cha
   folder_close(&folder);
   now->partial |= full;
   if (full) complain(now, "there are too many names in ", now->path, ": they are left out", (char *)NULL);
-  uint32_t *places = take_memory(now, names.count * sizeof *places);
+  uint32_t *places = allocate_memory(now, names.count * sizeof *places);
   uint32_t at = (uint32_t)names.before;
   for (unsigned i = 0; i < names.count; i++) {
     places[i] = at;
@@ -283,11 +283,11 @@ static struct topology packages LARGE;
 static uint64_t packages_key; /* for the online CPUs, and the tree */
 static bool packages_known;
 
-const struct topology *take_packages(struct reading *now, enum how how) {
+const struct topology *lock_packages(struct reading *now, enum how how) {
   struct span text;
   unsigned count;
   path_begin(now, now->world->sys, "/devices/system/cpu/online");
-  if (!take_text(now, how, &text)) return NULL;
+  if (!read_text(now, how, &text)) return NULL;
   if (!parse_cpu_list(text, NULL, NULL, &count)) {
     not_understood(now, how);
     return NULL;
@@ -301,8 +301,8 @@ const struct topology *take_packages(struct reading *now, enum how how) {
     packages_known = read_topology(now->world->sys, &packages, now->text);
   }
   if (packages_known) return &packages;
-  give_packages();
+  unlock_packages();
   return NULL;
 }
 
-void give_packages(void) { pthread_mutex_unlock(&packages_lock); }
+void unlock_packages(void) { pthread_mutex_unlock(&packages_lock); }

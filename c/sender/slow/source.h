@@ -102,12 +102,12 @@ bool path_exists(struct reading *now);
 enum how { QUIETLY, MAYBE, PARSE };
 
 /* The text at the path; it is valid until the next reading of a file or folder. */
-bool take_text(struct reading *now, enum how how, struct span *text);
+bool read_text(struct reading *now, enum how how, struct span *text);
 /* Complains that it is invalid; always returns false. */
 bool not_understood(struct reading *now, enum how how);
 /* The number on the only line; without its line end it was cut. */
-bool take_count(struct reading *now, enum how how, uint64_t *count);
-bool take_integer(struct reading *now, enum how how, int64_t *integer);
+bool read_count(struct reading *now, enum how how, uint64_t *count);
+bool read_integer(struct reading *now, enum how how, int64_t *integer);
 /* The same for a file below the path. */
 bool leaf_text(struct reading *now, const char *leaf, enum how how, struct span *text);
 bool leaf_count(struct reading *now, const char *leaf, enum how how, uint64_t *count);
@@ -117,7 +117,7 @@ bool parse_count(struct span text, uint64_t *count);
 bool parse_integer(struct span text, int64_t *integer);
 
 /* Some of the reading's memory, until its end or until it is given back; NULL if there is no more. */
-void *take_memory(struct reading *now, size_t bytes);
+void *allocate_memory(struct reading *now, size_t bytes);
 
 /* Names in the folder at the path, sorted by their numbers. */
 struct names {
@@ -129,9 +129,9 @@ struct names {
 
 typedef bool name_filter(struct span name);
 
-struct names take_names(struct reading *now, name_filter *filter);
+struct names list_names(struct reading *now, name_filter *filter);
 /* Those below which there is something of this name, as in `/device`. */
-struct names take_names_with(struct reading *now, name_filter *filter, const char *leaf);
+struct names list_names_with(struct reading *now, name_filter *filter, const char *leaf);
 struct span name_at(const struct names *names, unsigned i);
 void drop_names(struct reading *now, const struct names *names);
 /* Only their number. */
@@ -166,8 +166,8 @@ bool parse_power(struct span text, uint64_t *watts);
 /* The packages of the node, as the entries `group`; read again only when CPUs are added or removed. `how` is about the
  * list of these. To be given back, because other sources need them too; NULL if they are unknown, or another source
  * holds them, and may hang: then this reading is `busy`. */
-const struct topology *take_packages(struct reading *now, enum how how);
-void give_packages(void);
+const struct topology *lock_packages(struct reading *now, enum how how);
+void unlock_packages(void);
 
 bool ask_file_system(struct reading *now, const char *path, struct file_system *fs);
 /* Whether what the machine has mounted there is there for us: a container may not get what is mounted after its start,

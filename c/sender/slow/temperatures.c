@@ -50,13 +50,13 @@ static struct {
 
 /* Stored before the first chip is read, which may hang. */
 static void keep_packages(struct reading *now) {
-  const struct topology *topology = take_packages(now, MAYBE);
+  const struct topology *topology = lock_packages(now, MAYBE);
   packages.count = packages.groups = 0;
   if (topology == NULL) return;
   packages.count = topology->packages;
   packages.groups = topology->groups;
   for (unsigned i = 0; i < packages.count && i < BB_MOST_PROCESSORS; i++) packages.id[i] = topology->cpu[i].id;
-  give_packages();
+  unlock_packages();
 }
 
 static bool keep(struct span text, uint32_t *at) {
@@ -112,7 +112,7 @@ static struct span label_of(struct reading *now, struct span input) {
   struct span text;
   const size_t dir = path_add(now, (struct span){input.at, input.len - 5});
   path_text(now, "label");
-  const bool good = take_text(now, MAYBE, &text);
+  const bool good = read_text(now, MAYBE, &text);
   path_cut(now, dir);
   return good ? trimmed(text) : (struct span){"", 0};
 }
@@ -138,7 +138,7 @@ static bool is_needed(const struct sensor *sensor, unsigned labels) {
 
 /* Adds the sensors of the chip at the path that are to be read. */
 static void plan_chip(struct reading *now, bool processor) {
-  const struct names inputs = take_names(now, is_input);
+  const struct names inputs = list_names(now, is_input);
   const size_t sys = strlen(now->world->sys), dir = path_text(now, "/");
   const unsigned labels = processor ? labels_of(now, &inputs) : 0;
   for (unsigned i = 0; i < inputs.count; i++) {
@@ -174,7 +174,7 @@ static struct span last_part(const char *path) {
 static void keep_device(struct reading *now) {
   uint32_t at;
   const size_t used = now->used;
-  char *real = take_memory(now, REAL_PATH);
+  char *real = allocate_memory(now, REAL_PATH);
   const size_t dir = now->path_len;
   if (!ends((struct span){now->path, now->path_len}, SPAN("/device"))) path_text(now, "/device");
   const bool resolved = real != NULL && now->world->real_path(now->world, now->path, real);
@@ -245,7 +245,7 @@ static void make_plan(struct reading *now) {
   plan.asked = false;
   keep_packages(now);
   path_begin(now, now->world->sys, "/class/hwmon");
-  const struct names chips = take_names(now, is_hwmon);
+  const struct names chips = list_names(now, is_hwmon);
   const size_t root = path_text(now, "/");
   for (unsigned i = 0; i < chips.count; i++) {
     char name[65];
@@ -281,14 +281,14 @@ struct highest {
   int16_t tenths;
 };
 
-static void take_higher(struct highest *highest, int16_t tenths) {
+static void set_higher(struct highest *highest, int16_t tenths) {
   if (!highest->any || tenths > highest->tenths) highest->tenths = tenths;
   highest->any = true;
 }
 
 /* Returns whether all sensors answered. Those that did not are left out until the next plan. */
-static bool take_all(struct reading *now, struct highest *hottest, struct highest *inlet,
-                     struct highest groups[MOST_GROUPS]) {
+static bool read_sensors(struct reading *now, struct highest *hottest, struct highest *inlet,
+                         struct highest groups[MOST_GROUPS]) {
   bool whole = true;
   *hottest = *inlet = (struct highest){0};
   for (unsigned g = 0; g < MOST_GROUPS; g++) groups[g] = (struct highest){0};
@@ -299,9 +299,9 @@ static bool take_all(struct reading *now, struct highest *hottest, struct highes
       struct span text;
       int16_t tenths = 0;
       path_begin(now, now->world->sys, planned.text + sensor->path);
-      if (take_text(now, MAYBE, &text) && (parse_temperature(text, &tenths) || not_understood(now, MAYBE))) {
-        take_higher(pass == 0 ? hottest : inlet, tenths);
-        if (sensor->group < MOST_GROUPS) take_higher(&groups[sensor->group], tenths);
+      if (read_text(now, MAYBE, &text) && (parse_temperature(text, &tenths) || not_understood(now, MAYBE))) {
+        set_higher(pass == 0 ? hottest : inlet, tenths);
+        if (sensor->group < MOST_GROUPS) set_higher(&groups[sensor->group], tenths);
       } else {
         sensor->use = 0;
         whole = false;
@@ -315,10 +315,10 @@ void slow_temperatures(struct reading *now) {
   const bool old = plan.made && plan.sys == now->world->sys && plan.left > 0;
   if (!old) make_plan(now);
   plan.left--;
-  if (!take_all(now, &hottest, &inlet, groups) && old) {
+  if (!read_sensors(now, &hottest, &inlet, groups) && old) {
     now->complaint = 0; /* of a sensor that may be gone */
     make_plan(now);
-    take_all(now, &hottest, &inlet, groups);
+    read_sensors(now, &hottest, &inlet, groups);
   }
   if (inlet.any) {
     now->fields.temp_inlet_dc = inlet.tenths;

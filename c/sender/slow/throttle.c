@@ -10,12 +10,12 @@ static struct {
   struct topology cpus; /* `id` and `package` are of the packages, the latter the number of their first CPU */
 } first LARGE;
 
-static bool take_package(struct reading *now, unsigned cpu, int64_t *id) {
+static bool read_package(struct reading *now, unsigned cpu, int64_t *id) {
   struct span text;
   path_begin(now, now->world->sys, "/devices/system/cpu/cpu");
   path_number(now, cpu);
   path_text(now, "/topology/physical_package_id");
-  return take_text(now, QUIETLY, &text) && parse_package_id(text, id);
+  return read_text(now, QUIETLY, &text) && parse_package_id(text, id);
 }
 
 static bool find_first(struct reading *now) {
@@ -23,7 +23,7 @@ static bool find_first(struct reading *now) {
   cpus->packages = 0;
   for (unsigned i = 0; i < cpus->online; i++) {
     int64_t id;
-    if (!take_package(now, cpus->cpu[i].number, &id)) return false;
+    if (!read_package(now, cpus->cpu[i].number, &id)) return false;
     unsigned at = 0;
     while (at < cpus->packages && cpus->cpu[at].id != id) at++;
     if (at < cpus->packages) continue;
@@ -34,11 +34,11 @@ static bool find_first(struct reading *now) {
   return true;
 }
 
-static bool take_events(struct reading *now, unsigned cpu, enum how how, uint64_t *count) {
+static bool read_events(struct reading *now, unsigned cpu, enum how how, uint64_t *count) {
   path_begin(now, now->world->sys, "/devices/system/cpu/cpu");
   path_number(now, cpu);
   path_text(now, "/thermal_throttle/package_throttle_count");
-  return take_count(now, how, count);
+  return read_count(now, how, count);
 }
 
 static void keep_first(void *context, unsigned cpu) {
@@ -52,17 +52,17 @@ void slow_throttle(struct reading *now) {
   unsigned cpus;
   int number = -1;
   path_begin(now, now->world->sys, "/devices/system/cpu/online");
-  if (!take_text(now, PARSE, &online)) return;
+  if (!read_text(now, PARSE, &online)) return;
   if (!parse_cpu_list(online, keep_first, &number, &cpus)) {
     not_understood(now, PARSE);
     return;
   }
   const uint64_t key = fingerprint(fingerprint(FINGERPRINT, span_of(now->world->sys)), online);
   /* Only Intel's CPUs have it: if the first CPU has none, the others are not read. */
-  char *list = take_memory(now, online.len);
+  char *list = allocate_memory(now, online.len);
   if (list == NULL) return;
   memcpy(list, online.at, online.len);
-  if (!take_events(now, (unsigned)number, MAYBE, &count)) return;
+  if (!read_events(now, (unsigned)number, MAYBE, &count)) return;
   if (!first.known || first.key != key) {
     list_cpus((struct span){list, online.len}, &first.cpus);
     first.key = key;
@@ -73,7 +73,7 @@ void slow_throttle(struct reading *now) {
     return;
   }
   for (unsigned i = 0; i < first.cpus.packages; i++)
-    if (take_events(now, (unsigned)first.cpus.cpu[i].package, PARSE, &count)) {
+    if (read_events(now, (unsigned)first.cpus.cpu[i].package, PARSE, &count)) {
       now->fields.throttle_events += (uint32_t)count;
       now->sets = BB_VALID_THROTTLE;
     }

@@ -233,32 +233,32 @@ static void edit(struct input *in) {
                                      UINT64_MAX};
   const size_t tellings = sizeof telling / sizeof telling[0];
   for (unsigned edits = 0; in->left > 0 && edits < 64; edits++) {
-    const uint8_t op = (uint8_t)take(in, 1);
+    const uint8_t op = (uint8_t)draw(in, 1);
     if (op % 10 == 9) return;
-    size_t at = take(in, 2) % REACH, width = 8;
+    size_t at = draw(in, 2) % REACH, width = 8;
     uint64_t value = 0;
     switch (op % 10) {
-      case 0: width = 1; value = take(in, 1); break;
-      case 1: width = 4; value = take(in, 4); break;
-      case 2: value = take(in, 8); break;
+      case 0: width = 1; value = draw(in, 1); break;
+      case 1: width = 4; value = draw(in, 4); break;
+      case 2: value = draw(in, 8); break;
       case 3: /* a whole field of the header */
         at = at % ((op & 0x40) != 0 ? BB_BOARD_HEADER_BYTES / 4 : 96) * 4;
         width = (op & 0x80) != 0 ? 4 : 8;
-        value = telling[take(in, 1) % tellings];
+        value = telling[draw(in, 1) % tellings];
         break;
       case 4: /* a word anywhere */
         at = at / 8 * 8;
-        value = telling[take(in, 1) % tellings];
+        value = telling[draw(in, 1) % tellings];
         break;
       case 5: { /* a little more or less */
         at = at / 8 * 8;
         memcpy(&value, now + at, 8);
-        value += (uint64_t)(int64_t)(int8_t)take(in, 1);
+        value += (uint64_t)(int64_t)(int8_t)draw(in, 1);
         break;
       }
       case 6: now_bytes = at; continue; /* shorter, or longer by what is there */
       case 7: { /* a piece from elsewhere */
-        const size_t from = take(in, 2) % REACH, length = take(in, 2) % 4096;
+        const size_t from = draw(in, 2) % REACH, length = draw(in, 2) % 4096;
         memmove(now + at, now + from, length);
         continue;
       }
@@ -270,14 +270,14 @@ static void edit(struct input *in) {
                                    h->senders_offset + BB_REASON_MAGIC * BB_SENDERS_EACH * sizeof(struct bb_sender),
                                    h->events_offset, offsetof(struct bb_board_header, evidence)};
           at = tables[at / 128 % 5] + at % 128 * 8;
-          value = (op & 0x40) != 0 ? telling[take(in, 1) % tellings] : take(in, 1) % 32;
+          value = (op & 0x40) != 0 ? telling[draw(in, 1) % tellings] : draw(in, 1) % 32;
           break;
         }
         const size_t record = h->records_offset + at % CAPACITY * h->record_stride;
         static const size_t places[] = {0, 1248, 1280, 1280 + 1248};
         at = (at & 0x1000) != 0 ? record + ((at & 0x2000) != 0 ? 192 : 376)
                                 : record + h->slots_offset + places[at / 4 % 4];
-        value = take(in, 1) % 16;
+        value = draw(in, 1) % 16;
       }
     }
     memcpy(now + at, &value, width);
@@ -636,7 +636,7 @@ static void collect(const struct bb_board *b, const struct bb_board_header *h) {
          said.links_used, said.count);
     for (unsigned n = 0; state == BB_SWEEP_MORE; n++) {
       MUST(n < 100, "a sweep does not come to an end");
-      state = bb_sweep_take(harvest, (uint8_t *)room, ROOM, &bytes, &entries);
+      state = bb_sweep_next(harvest, (uint8_t *)room, ROOM, &bytes, &entries);
       if (state == BB_SWEEP_BACKWARD || state == BB_SWEEP_CUT) break;
       MUST(bytes <= ROOM, "%zu bytes of a batch", bytes);
       check_entries((const uint8_t *)room, bytes, entries, h);
@@ -820,7 +820,7 @@ static void take_over(bool in_place) {
 enum { TAKEN = 2, RAW = 5, IN_PLACE = 8 };
 
 static uint8_t make_board(struct input *in) {
-  const uint8_t flags = (uint8_t)take(in, 1);
+  const uint8_t flags = (uint8_t)draw(in, 1);
   memset(now, 0, now_bytes > REACH ? now_bytes : REACH);
   refresh_good((flags & TAKEN) != 0 && (flags & RAW) != RAW ? &whole : &small);
   if ((flags & RAW) == RAW) {

@@ -857,7 +857,7 @@ static void forget(struct play *p, uint8_t which) {
 /* What comes next comes by another interface, or from another address; or at once so many datagrams do, each from one
  * that nobody has. */
 static void come_from(struct play *p, struct input *in, uint8_t which) {
-  const uint8_t n = (uint8_t)take(in, 1);
+  const uint8_t n = (uint8_t)draw(in, 1);
   if ((which & 0x60) == 0x20) {
     memset(p->interface, 0, sizeof p->interface);
     if (n % 40 != 39) snprintf(p->interface, sizeof p->interface, "eth%u", n % 40);
@@ -879,7 +879,7 @@ static void come_from(struct play *p, struct input *in, uint8_t which) {
 static void step(struct play *p, struct input *in) {
   struct bb_report *r = &p->report;
   uint8_t *bytes = (uint8_t *)r;
-  const uint8_t op = (uint8_t)take(in, 1);
+  const uint8_t op = (uint8_t)draw(in, 1);
   switch (op % 22) {
     case 0: /* the next report, a second later */
       r->seq++;
@@ -890,44 +890,44 @@ static void step(struct play *p, struct input *in) {
       break;
     case 1: deliver_cut(p, bytes, BB_REPORT_BYTES); break;
     case 2: {
-      const size_t offset = take(in, 2) % BB_REPORT_BYTES;
-      bytes[offset] = (uint8_t)take(in, 1);
+      const size_t offset = draw(in, 2) % BB_REPORT_BYTES;
+      bytes[offset] = (uint8_t)draw(in, 1);
       break;
     }
     case 3: {
-      const size_t offset = take(in, 2) % (BB_REPORT_BYTES - 8);
-      const uint64_t value = take(in, 8);
+      const size_t offset = draw(in, 2) % (BB_REPORT_BYTES - 8);
+      const uint64_t value = draw(in, 8);
       memcpy(bytes + offset, &value, 8);
       break;
     }
-    case 4: r->seq += (uint32_t)(int8_t)take(in, 1); break;
-    case 5: r->t_boot_ns += (uint64_t)((int8_t)take(in, 1) * (SECOND / 4)); break;
-    case 6: r->start_boot_ns = take(in, 1) * (uint64_t)SECOND; break;
-    case 7: r->boot_id = take(in, 1); break;
+    case 4: r->seq += (uint32_t)(int8_t)draw(in, 1); break;
+    case 5: r->t_boot_ns += (uint64_t)((int8_t)draw(in, 1) * (SECOND / 4)); break;
+    case 6: r->start_boot_ns = draw(in, 1) * (uint64_t)SECOND; break;
+    case 7: r->boot_id = draw(in, 1); break;
     case 8:
       memset(r->hostname, 0, sizeof r->hostname);
-      strcpy(r->hostname, names[take(in, 1) % NAMES]);
+      strcpy(r->hostname, names[draw(in, 1) % NAMES]);
       break;
     case 9: {
       static const uint32_t intervals[] = {1000, 100, 600000, 10000, 250, 99, 600001, 0};
-      r->interval_ms = intervals[take(in, 1) % 8];
+      r->interval_ms = intervals[draw(in, 1) % 8];
       break;
     }
-    case 10: r->flags ^= 1u << take(in, 1) % 10; break;
+    case 10: r->flags ^= 1u << draw(in, 1) % 10; break;
     case 11: { /* the master's clocks go on together */
-      const int64_t ns = (int64_t)take(in, 1) * (SECOND / 4);
+      const int64_t ns = (int64_t)draw(in, 1) * (SECOND / 4);
       p->now_ns += ns;
       p->real_ns += ns;
       break;
     }
-    case 12: p->real_ns += (int64_t)(int8_t)take(in, 1) * 10 * SECOND; break; /* or one of them steps */
-    case 13: r->t_real_ns = (uint64_t)(p->real_ns + (int64_t)(int8_t)take(in, 1) * 5 * SECOND); break;
-    case 14: sign(p, (uint8_t)take(in, 1)); break;
-    case 15: deliver_cut(p, bytes, take(in, 2) % 1400); break;
-    case 16: bb_writer_resumed(p->place->writer, p->now_ns - (int64_t)take(in, 1) * SECOND); break;
-    case 17: p->kept[take(in, 1) % KEPT] = *r; break;
+    case 12: p->real_ns += (int64_t)(int8_t)draw(in, 1) * 10 * SECOND; break; /* or one of them steps */
+    case 13: r->t_real_ns = (uint64_t)(p->real_ns + (int64_t)(int8_t)draw(in, 1) * 5 * SECOND); break;
+    case 14: sign(p, (uint8_t)draw(in, 1)); break;
+    case 15: deliver_cut(p, bytes, draw(in, 2) % 1400); break;
+    case 16: bb_writer_resumed(p->place->writer, p->now_ns - (int64_t)draw(in, 1) * SECOND); break;
+    case 17: p->kept[draw(in, 1) % KEPT] = *r; break;
     case 18: /* what somebody heard before */
-      deliver_cut(p, (const uint8_t *)&p->kept[take(in, 1) % KEPT], BB_REPORT_BYTES);
+      deliver_cut(p, (const uint8_t *)&p->kept[draw(in, 1) % KEPT], BB_REPORT_BYTES);
       break;
     case 19: fill(r); break;
     case 20: { /* bytes as they are: as many as there are, and zeros */
@@ -940,7 +940,7 @@ static void step(struct play *p, struct input *in) {
       break;
     }
     default: { /* system calls: seldom */
-      const uint8_t which = (uint8_t)take(in, 1);
+      const uint8_t which = (uint8_t)draw(in, 1);
       if ((which & 0x80) == 0 && (which & 0x60) != 0) {
         come_from(p, in, which);
         break;
@@ -966,7 +966,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   memset(&play, 0, sizeof play);
   play.came = came;
   play.signed_ = signatures;
-  play.place = &places[take(&in, 1) % CONFIGURATIONS];
+  play.place = &places[draw(&in, 1) % CONFIGURATIONS];
   /* Hours from the inputs before: the writer, which is the same, may have told of events in their seconds. */
   play.now_ns = (1000000 + (int64_t)(play.place->inputs++ % 10000) * 20000) * SECOND;
   play.real_ns = 1700000000 * SECOND;

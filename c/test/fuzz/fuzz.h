@@ -36,7 +36,7 @@ struct input {
   size_t left;
 };
 
-static inline uint64_t take(struct input *in, size_t bytes) {
+static inline uint64_t draw(struct input *in, size_t bytes) {
   uint64_t value = 0;
   const size_t n = bytes < in->left ? bytes : in->left;
   memcpy(&value, in->at, n); /* little-endian */

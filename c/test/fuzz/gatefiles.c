@@ -224,8 +224,8 @@ static void check_hosts(const uint8_t *data, size_t size) {
 /* What execd writes: in one piece and byte by byte it is the same. */
 static void check_input(const uint8_t *data, size_t size) {
   struct requests whole = {0}, pieces = {0};
-  input_take(&whole, (struct span){(const char *)data, size});
-  for (size_t i = 0; i < size; i++) input_take(&pieces, (struct span){(const char *)data + i, 1});
+  input_parse(&whole, (struct span){(const char *)data, size});
+  for (size_t i = 0; i < size; i++) input_parse(&pieces, (struct span){(const char *)data + i, 1});
   MUST(whole.asked == pieces.asked && whole.is_over == pieces.is_over, "%u requests, and %u", whole.asked,
        pieces.asked);
   size_t lines = 0;

@@ -13,16 +13,16 @@ uint64_t fuzz_units;
 
 static struct interface interfaces[MOST_INTERFACES];
 static struct disk disks[MOST_DISKS];
-static enum parsed groups_taken, sums_taken;
+static enum parsed groups_parsed, sums_parsed;
 
 static bool stat_of(struct span text, struct bb_report *report) {
   struct stat_times times, before = {.ticks = {0}};
   struct span rest;
   static struct topology topology = {.groups = MOST_GROUPS, .online = MOST_GROUPS};
   for (unsigned i = 0; i < MOST_GROUPS; i++) topology.cpu[i].number = topology.cpu[i].group = (uint8_t)i;
-  groups_taken = groups_take(text, &topology, &rest);
-  sums_taken = parse_stat(text, rest, report, &times);
-  if (sums_taken == REFUSED) {
+  groups_parsed = groups_parse(text, &topology, &rest);
+  sums_parsed = parse_stat(text, rest, report, &times);
+  if (sums_parsed == REFUSED) {
     groups_forget();
     return false;
   }
@@ -126,7 +126,7 @@ static void make_of(unsigned kind, struct span text, FILE *out) {
   if (kind < OF_REPORT) {
     good = of_report[kind](text, &report);
     if (good) hex(out, &report, sizeof report);
-    if (good && of_report[kind] == stat_of) fprintf(out, " %d %d", sums_taken, groups_taken);
+    if (good && of_report[kind] == stat_of) fprintf(out, " %d %d", sums_parsed, groups_parsed);
   }
   switch (kind) {
     case NETDEV: tell_interfaces(text, out); return;

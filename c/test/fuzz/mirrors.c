@@ -185,15 +185,15 @@ static void make_index(struct play *p) {
 /* Some bytes of what is there become others. */
 static void spoil(struct play *p) {
   p->honest = false;
-  for (uint64_t n = 1 + take(p->in, 1) % 4; n > 0; n--) {
-    const size_t at = take(p->in, 2) % length;
-    if ((n & 1) != 0 || at + 8 > length) message[at] = (uint8_t)take(p->in, 1);
+  for (uint64_t n = 1 + draw(p->in, 1) % 4; n > 0; n--) {
+    const size_t at = draw(p->in, 2) % length;
+    if ((n & 1) != 0 || at + 8 > length) message[at] = (uint8_t)draw(p->in, 1);
     else {
-      const uint64_t value = take(p->in, 8);
+      const uint64_t value = draw(p->in, 8);
       memcpy(message + at, &value, sizeof value);
     }
   }
-  if (take(p->in, 1) % 8 == 0) length = take(p->in, 2) % (length + 1);
+  if (draw(p->in, 1) % 8 == 0) length = draw(p->in, 2) % (length + 1);
 }
 
 /* In memory of just that size. */
@@ -208,9 +208,9 @@ static void deliver(struct play *p, uint32_t error_ms, uint8_t as) {
   else if (as == 1) outcome = bb_mirror_index(mirror, exact, length, p->now_ns);
   else outcome = bb_mirror_claims(mirror, 1, exact, length, p->now_ns);
   free(exact);
-  MUST(!p->honest || outcome == BB_MIRROR_TAKEN || outcome == BB_MIRROR_UNPLACED, "an honest message was not taken: %d",
-       (int)outcome);
-  if (as == 0 && outcome == BB_MIRROR_TAKEN && p->honest) memcpy(p->said, p->is.heartbeat, sizeof p->said);
+  MUST(!p->honest || outcome == BB_MIRROR_ACCEPTED || outcome == BB_MIRROR_UNPLACED,
+       "an honest message was not taken: %d", (int)outcome);
+  if (as == 0 && outcome == BB_MIRROR_ACCEPTED && p->honest) memcpy(p->said, p->is.heartbeat, sizeof p->said);
 }
 
 /* ---- what must hold ---- */
@@ -285,7 +285,7 @@ static void check(const struct play *p) {
 
 static void hear(struct play *p) {
   struct master *m = &p->is;
-  const uint32_t i = (uint32_t)(take(p->in, 1) % NODES);
+  const uint32_t i = (uint32_t)(draw(p->in, 1) % NODES);
   if (p->seq + 1 >= MOST_REPORTS) return;
   if (i >= m->count) {
     if (m->count == NODES) return;
@@ -317,7 +317,7 @@ static void hear(struct play *p) {
 }
 
 static void step(struct play *p) {
-  const uint8_t op = (uint8_t)take(p->in, 1), with = (uint8_t)take(p->in, 1);
+  const uint8_t op = (uint8_t)draw(p->in, 1), with = (uint8_t)draw(p->in, 1);
   /* What arrived before a heartbeat is in the column by then. */
   switch (op % 12) {
     case 0:

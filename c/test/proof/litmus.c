@@ -138,7 +138,7 @@ void bb_hook(enum bb_hook what, const volatile void *at, uint64_t value, int ord
   }
 }
 
-static void take_word(const char *name, size_t offset, int which) {
+static void watch_word(const char *name, size_t offset, int which) {
   if (word_count == MOST_WORDS) die("too many words");
   struct word *word = &words[word_count++];
   *word = (struct word){.which = which, .offset = offset, .values = 1};
@@ -223,24 +223,24 @@ static uint64_t head_of_newest(const uint8_t *record) {
 
 /* -- a slot that is given as whole holds words of one report, which is that of its head -- */
 
-static void take_slots(bool with_words) {
+static void watch_slots(bool with_words) {
   for (size_t i = 0; i < 2; i++) {
     char name[16];
     snprintf(name, sizeof name, "head%zu", i);
-    take_word(name, SLOT(i, head), ACQUIRED);
+    watch_word(name, SLOT(i, head), ACQUIRED);
     snprintf(name, sizeof name, "tail%zu", i);
-    take_word(name, SLOT(i, tail), ACQUIRED);
+    watch_word(name, SLOT(i, tail), ACQUIRED);
     snprintf(name, sizeof name, "word%zu", i);
-    if (with_words) take_word(name, slot_offset(i, LAST_WORD), ALL);
+    if (with_words) watch_word(name, slot_offset(i, LAST_WORD), ALL);
   }
 }
 
 static void prepare_slot(void) {
   lay_some(1, 2);
-  take_word("head", SLOT(0, head), ACQUIRED);
-  take_word("first", SLOT(0, stamp_ns), ALL);
-  take_word("last", slot_offset(0, LAST_WORD), ALL);
-  take_word("tail", SLOT(0, tail), ACQUIRED);
+  watch_word("head", SLOT(0, head), ACQUIRED);
+  watch_word("first", SLOT(0, stamp_ns), ALL);
+  watch_word("last", slot_offset(0, LAST_WORD), ALL);
+  watch_word("tail", SLOT(0, tail), ACQUIRED);
 }
 static void write_three(void) { lay_some(3, 5); }
 static bool slot_is_wrong(void) {
@@ -256,19 +256,19 @@ static bool slot_is_wrong(void) {
 static void prepare_none(void) {
   /* A record without a report, as of a name of a list. */
   bb_new_record(&w->board, "n0");
-  take_slots(false);
+  watch_slots(false);
 }
 static void prepare_one(void) {
   lay(0, 1);
-  take_slots(false);
+  watch_slots(false);
 }
 static void prepare_two(void) {
   lay_some(1, 2);
-  take_slots(false);
+  watch_slots(false);
 }
 static void prepare_three(void) {
   lay_some(1, 3);
-  take_slots(false);
+  watch_slots(false);
 }
 static void write_more(void) {
   const uint32_t seq = (uint32_t)newest_before / 2;
@@ -309,7 +309,7 @@ static void write_slots(void) {
 
 static void prepare_takeover(void) {
   lay_some(1, 2);
-  take_slots(true);
+  watch_slots(true);
 }
 static void take_over_records(void) {
   if (!bb_repair_index(&w->board)) die("cannot take over");
@@ -356,10 +356,10 @@ static void remember_order(void) {
 static void prepare_block(void) {
   lay_some(1, 2);
   remember_order();
-  take_word("order_head", RECORD(order_head), ACQUIRED);
-  take_word("history", RECORD(history_seq), ALL);
-  take_word("known", RECORD(known) + offsetof(struct bb_known_boot, highest_boot_ns), ALL);
-  take_word("order_tail", RECORD(order_tail), ACQUIRED);
+  watch_word("order_head", RECORD(order_head), ACQUIRED);
+  watch_word("history", RECORD(history_seq), ALL);
+  watch_word("known", RECORD(known) + offsetof(struct bb_known_boot, highest_boot_ns), ALL);
+  watch_word("order_tail", RECORD(order_tail), ACQUIRED);
 }
 static void write_blocks(void) {
   be_killed_laying(0, 3);
@@ -380,11 +380,11 @@ static bool block_is_wrong(void) {
 
 static void prepare_order(void) {
   lay(0, 1);
-  take_word("order_head", RECORD(order_head), ACQUIRED);
-  take_word("history", RECORD(history_seq), ALL);
-  take_word("order_tail", RECORD(order_tail), ACQUIRED);
-  take_word("head1", SLOT(1, head), ACQUIRED);
-  take_word("tail1", SLOT(1, tail), ACQUIRED);
+  watch_word("order_head", RECORD(order_head), ACQUIRED);
+  watch_word("history", RECORD(history_seq), ALL);
+  watch_word("order_tail", RECORD(order_tail), ACQUIRED);
+  watch_word("head1", SLOT(1, head), ACQUIRED);
+  watch_word("tail1", SLOT(1, tail), ACQUIRED);
 }
 static void write_one(void) { lay(0, 2); }
 static bool order_is_wrong(void) {
@@ -398,11 +398,11 @@ static bool order_is_wrong(void) {
 
 static void prepare_column(void) {
   lay_some(1, 2);
-  take_word("column", column_at(0), ALL);
+  watch_word("column", column_at(0), ALL);
   /* The order block between them is never had, and so no fence of its reading stands between them. */
-  take_word("order_head", RECORD(order_head), ODD);
-  take_word("head0", SLOT(0, head), ACQUIRED);
-  take_word("tail0", SLOT(0, tail), ACQUIRED);
+  watch_word("order_head", RECORD(order_head), ODD);
+  watch_word("head0", SLOT(0, head), ACQUIRED);
+  watch_word("tail0", SLOT(0, tail), ACQUIRED);
 }
 static void write_third(void) { lay(0, 3); }
 static void be_killed_at_third(void) { be_killed_laying(0, 3); }
@@ -418,20 +418,20 @@ static bool column_is_wrong(void) {
 
 #define HEARTBEAT(i) (HEADER(evidence[i]) + offsetof(struct bb_link_evidence, heartbeat_ns))
 #define LISTENING(i) (HEADER(evidence[i]) + offsetof(struct bb_link_evidence, listening_since_ns))
-static void take_link_words(uint32_t link, int which) {
+static void watch_link_words(uint32_t link, int which) {
   char name[16];
   snprintf(name, sizeof name, "heartbeat%u", link);
-  take_word(name, HEARTBEAT(link), ACQUIRED);
+  watch_word(name, HEARTBEAT(link), ACQUIRED);
   snprintf(name, sizeof name, "since%u", link);
-  take_word(name, LISTENING(link), which);
+  watch_word(name, LISTENING(link), which);
 }
 static void prepare_heartbeat(void) {
   lay(0, 1);
   bb_writer_listening_since(w, now);
   bb_writer_heartbeat(w, now + 1);
-  take_word("column", column_at(0), ALL);
-  take_word("heartbeat", HEADER(heartbeat_ns), ACQUIRED);
-  take_word("since", HEADER(listening_since_ns), ONCE);
+  watch_word("column", column_at(0), ALL);
+  watch_word("heartbeat", HEADER(heartbeat_ns), ACQUIRED);
+  watch_word("since", HEADER(listening_since_ns), ONCE);
 }
 static void write_heartbeat(void) {
   bb_writer_listening_since(w, now + 2);
@@ -452,8 +452,8 @@ static bool heartbeat_is_wrong(void) {
 static void prepare_links(void) {
   prepare_heartbeat();
   word_count--; /* since when the receiver listens is not asked here */
-  take_link_words(1, ONCE);
-  take_link_words(BB_LINK_OTHERS, ONCE);
+  watch_link_words(1, ONCE);
+  watch_link_words(BB_LINK_OTHERS, ONCE);
 }
 static bool links_are_wrong(void) {
   struct bb_look seen;
@@ -473,7 +473,7 @@ static bool links_are_wrong(void) {
 static void prepare_listed(void) {
   prepare_heartbeat();
   word_count -= 2;
-  take_link_words(1, ALL);
+  watch_link_words(1, ALL);
 }
 static bool listed_is_wrong(void) {
   struct bb_link_copy links[BB_LINKS];
@@ -499,38 +499,38 @@ static void begin_silence(void) {
 /* What readers of the column load, and what those of the slots do. */
 static void prepare_by_column(void) {
   begin_silence();
-  take_word("column", column_at(0), ALL);
-  take_link_words(1, ALL);
-  take_link_words(2, ALL);
+  watch_word("column", column_at(0), ALL);
+  watch_link_words(1, ALL);
+  watch_link_words(2, ALL);
 }
 static void prepare_by_slots(void) {
   begin_silence();
-  take_link_words(1, ONCE);
-  take_link_words(2, ONCE);
-  take_slots(false);
+  watch_link_words(1, ONCE);
+  watch_link_words(2, ONCE);
+  watch_slots(false);
   for (size_t i = 0; i < 2; i++) {
     char name[16];
     snprintf(name, sizeof name, "stamp%zu", i);
-    take_word(name, SLOT(i, stamp_ns), ALL);
+    watch_word(name, SLOT(i, stamp_ns), ALL);
     snprintf(name, sizeof name, "link%zu", i);
-    take_word(name, SLOT(i, link), ALL);
+    watch_word(name, SLOT(i, link), ALL);
   }
 }
 /* Where all stamps are old, and nobody listens anew. */
 static void prepare_by_link(void) {
   begin_silence();
-  take_word("column", column_at(0), ALL);
-  take_word("heartbeat1", HEARTBEAT(1), ACQUIRED);
-  take_word("heartbeat2", HEARTBEAT(2), ACQUIRED);
-  take_slots(false);
-  take_word("link0", SLOT(0, link), ALL);
-  take_word("link1", SLOT(1, link), ALL);
+  watch_word("column", column_at(0), ALL);
+  watch_word("heartbeat1", HEARTBEAT(1), ACQUIRED);
+  watch_word("heartbeat2", HEARTBEAT(2), ACQUIRED);
+  watch_slots(false);
+  watch_word("link0", SLOT(0, link), ALL);
+  watch_word("link1", SLOT(1, link), ALL);
 }
 static void prepare_by_both(void) {
   prepare_by_slots();
   for (int i = 0; i < word_count; i++)
     if (words[i].which == ONCE) words[i].which = ALL;
-  take_word("column", column_at(0), ALL);
+  watch_word("column", column_at(0), ALL);
 }
 
 static void write_in_time(void) {
@@ -650,8 +650,8 @@ static bool overview_is_wrong(void) {
 
 static void prepare_listened(void) {
   begin_silence();
-  take_word("heartbeat", HEADER(heartbeat_ns), ACQUIRED);
-  take_word("since", HEADER(listening_since_ns), ALL);
+  watch_word("heartbeat", HEADER(heartbeat_ns), ACQUIRED);
+  watch_word("since", HEADER(listening_since_ns), ALL);
 }
 static bool listened_is_wrong(void) {
   struct beoboard_receiver receiver;
@@ -678,8 +678,8 @@ static void lay_oom(uint32_t seq) {
 static void prepare_recent(void) {
   oom_kills = 0;
   lay_oom(1);
-  take_word("recent", MEMORY(recent), ALL);
-  take_word("begun", MEMORY(episodes[BB_PROBLEM_OOM].begun), ALL);
+  watch_word("recent", MEMORY(recent), ALL);
+  watch_word("begun", MEMORY(episodes[BB_PROBLEM_OOM].begun), ALL);
 }
 static void write_oom(void) {
   oom_kills = 1;
@@ -711,8 +711,8 @@ static bool recent_is_wrong(void) {
 static void prepare_last_words(void) {
   begin_silence();
   bb_writer_heartbeat(w, AT(110));
-  take_word("silence", MEMORY(silence), ALL);
-  take_word("last_words", MEMORY(last_words), ALL);
+  watch_word("silence", MEMORY(silence), ALL);
+  watch_word("last_words", MEMORY(last_words), ALL);
 }
 static void write_silence(void) { bb_writer_survey(w, AT(110)); }
 static void write_silence_killed(void) {
@@ -733,10 +733,10 @@ static size_t in_third(size_t field) {
 }
 static void prepare_link(void) {
   lay(0, 1);
-  take_word("column", column_at(0), ACQUIRED);
-  take_word("links_used", HEADER(links_used), ACQUIRED);
-  take_word("name", in_third(offsetof(struct bb_link, name)), ALL);
-  take_word("state", in_third(offsetof(struct bb_link, state)), ALL);
+  watch_word("column", column_at(0), ACQUIRED);
+  watch_word("links_used", HEADER(links_used), ACQUIRED);
+  watch_word("name", in_third(offsetof(struct bb_link, name)), ALL);
+  watch_word("state", in_third(offsetof(struct bb_link, state)), ALL);
   by_link = BB_LINK_UNKNOWN;
   by_interface = "eth2";
 }
@@ -773,21 +773,21 @@ static void add_events(uint64_t count) {
     told[number] = event_at(&w->board, number)->detail;
   }
 }
-static void take_event_words(uint64_t number) {
+static void watch_event_words(uint64_t number) {
   const size_t at = (size_t)(board.header.events_offset + number % BB_EVENTS * board.header.events_stride);
   oldest = number;
-  take_word("event_last", HEADER(event_last), ACQUIRED);
-  take_word("head", at + offsetof(struct bb_event, head), ACQUIRED);
-  take_word("detail", at + offsetof(struct bb_event, detail), ALL);
-  take_word("tail", at + offsetof(struct bb_event, tail), ACQUIRED);
+  watch_word("event_last", HEADER(event_last), ACQUIRED);
+  watch_word("head", at + offsetof(struct bb_event, head), ACQUIRED);
+  watch_word("detail", at + offsetof(struct bb_event, detail), ALL);
+  watch_word("tail", at + offsetof(struct bb_event, tail), ACQUIRED);
 }
 static void prepare_event(void) {
   add_events(2);
-  take_event_words(3);
+  watch_event_words(3);
 }
 static void prepare_ring(void) {
   add_events(BB_EVENTS);
-  take_event_words(1);
+  watch_event_words(1);
 }
 static void write_events(void) { add_events(2); }
 static void write_half_an_event(void) {
@@ -834,10 +834,10 @@ static void prepare_sender(void) {
   remember_sender();
   for (uint32_t k = 2; k <= BB_SENDERS_EACH; k++) refuse_one(k, 1);
   const size_t at = (size_t)((uint8_t *)entry() - w->board.map);
-  take_word("head", at + offsetof(struct bb_sender, head), ACQUIRED);
-  take_word("count", at + offsetof(struct bb_sender, count), ALL);
-  take_word("address", at + offsetof(struct bb_sender, address), ALL);
-  take_word("tail", at + offsetof(struct bb_sender, tail), ACQUIRED);
+  watch_word("head", at + offsetof(struct bb_sender, head), ACQUIRED);
+  watch_word("count", at + offsetof(struct bb_sender, count), ALL);
+  watch_word("address", at + offsetof(struct bb_sender, address), ALL);
+  watch_word("tail", at + offsetof(struct bb_sender, tail), ACQUIRED);
 }
 /* In place of the one that was longest unheard; and again. */
 static void write_sender(void) {
@@ -866,12 +866,12 @@ static bool sender_is_wrong(void) {
 
 static void prepare_name(void) {
   lay(0, 1);
-  take_word("count", HEADER(count), ACQUIRED);
-  take_word("name", record_offset(1, 0), ALL);
+  watch_word("count", HEADER(count), ACQUIRED);
+  watch_word("name", record_offset(1, 0), ALL);
   const uint64_t mask = board.header.index_slots - 1;
   uint64_t i = bb_name_hash("n1", board.header.index_seed) & mask;
   while (*index_entry(&w->board, i) != 0) i = (i + 1) & mask;
-  take_word("index", board.header.index_offset + i * board.header.index_stride, ACQUIRED);
+  watch_word("index", board.header.index_offset + i * board.header.index_stride, ACQUIRED);
 }
 static void write_name(void) { lay(1, 1); }
 static void be_killed_at_name(void) { be_killed_laying(1, 1); }
