@@ -18,7 +18,8 @@ enum standing {
   SKIP_UNKNOWN, /* would be refused, and may be in power saving */
 };
 
-struct found {
+/* A node of the job, as it was found on the board. */
+struct job_node {
   struct beoboard_node is;
   int state; /* enum beoboard_state, or negative: not on the board */
   int problems;  /* the problems for which it is refused, a bit each */
@@ -28,7 +29,7 @@ struct found {
 struct judging {
   const struct question *question;
   const beoboard *b;
-  struct found *found;
+  struct job_node *nodes;
   struct beoboard_link links[BEOBOARD_LINKS_MAX];
   int link_count;
   struct skip skip;
@@ -73,37 +74,37 @@ static int objections(const struct judging *j, int index) {
   return problems < 0 ? 0 : problems & NO_JOB_PROBLEMS & ~(int)j->question->options->ignored;
 }
 
-static const struct beoboard_link *link_of(const struct judging *j, const struct found *f) {
+static const struct beoboard_link *link_of(const struct judging *j, const struct job_node *n) {
   for (int i = 0; i < j->link_count; i++)
-    if (j->links[i].number == f->is.link) return &j->links[i];
+    if (j->links[i].number == n->is.link) return &j->links[i];
   return NULL;
 }
 
 /* The present state of a node. For one that is not live everything is copied, and the state is that of the copy. */
 static void verdict_find(const struct judging *j, size_t i) {
-  struct found *f = &j->found[i];
+  struct job_node *n = &j->nodes[i];
   const int index = beoboard_index(j->b, j->question->nodes->board[i]);
-  f->state = index < 0 ? index : beoboard_state(j->b, index);
-  if (f->state == -ESTALE) f->state = BEOBOARD_UNKNOWN;
-  if (f->state >= 0 && f->state != BEOBOARD_LIVE)
-    f->state = beoboard_read(j->b, index, &f->is, sizeof f->is) < 0 ? BEOBOARD_UNCERTAIN : (int)f->is.state;
-  if (f->state == BEOBOARD_LIVE || f->state == BEOBOARD_UNCERTAIN) f->problems = objections(j, index);
+  n->state = index < 0 ? index : beoboard_state(j->b, index);
+  if (n->state == -ESTALE) n->state = BEOBOARD_UNKNOWN;
+  if (n->state >= 0 && n->state != BEOBOARD_LIVE)
+    n->state = beoboard_read(j->b, index, &n->is, sizeof n->is) < 0 ? BEOBOARD_UNCERTAIN : (int)n->is.state;
+  if (n->state == BEOBOARD_LIVE || n->state == BEOBOARD_UNCERTAIN) n->problems = objections(j, index);
 }
 
-static enum standing stand(const struct judging *j, const struct found *f) {
-  if (f->problems != 0) return REFUSED_START;
-  switch (f->state) {
+static enum standing stand(const struct judging *j, const struct job_node *n) {
+  if (n->problems != 0) return REFUSED_START;
+  switch (n->state) {
     case BEOBOARD_LIVE: return FINE;
     case BEOBOARD_LEFT: return REFUSED_START;
-    case BEOBOARD_SILENT: return link_is_at_fault(link_of(j, f)) ? BY_LINK : REFUSED_START;
-    case BEOBOARD_UNCERTAIN: return link_is_at_fault(link_of(j, f)) ? BY_LINK : UNSURE;
+    case BEOBOARD_SILENT: return link_is_at_fault(link_of(j, n)) ? BY_LINK : REFUSED_START;
+    case BEOBOARD_UNCERTAIN: return link_is_at_fault(link_of(j, n)) ? BY_LINK : UNSURE;
     default: return UNSURE;
   }
 }
 
 static size_t count_of(const struct judging *j, enum standing standing) {
   size_t count = 0;
-  for (size_t i = 0; i < j->question->nodes->list.count; i++) count += j->found[i].standing == standing;
+  for (size_t i = 0; i < j->question->nodes->list.count; i++) count += j->nodes[i].standing == standing;
   return count;
 }
 
@@ -123,7 +124,7 @@ static void look_for_skipped(struct judging *j) {
   j->skip_fault = skip_read(&j->skip, q->options->skip, q->exceptions);
   j->knows_skip = j->skip_fault == NULL;
   for (size_t i = 0; i < q->nodes->list.count; i++) {
-    enum standing *standing = &j->found[i].standing;
+    enum standing *standing = &j->nodes[i].standing;
     if (*standing != FINE && *standing != BY_LINK && j->knows_skip && skip_has(&j->skip, q->nodes->board[i]))
       *standing = BY_SKIP;
     if (*standing == REFUSED_START && !j->knows_skip &&
@@ -166,41 +167,41 @@ static void add_refusal(const struct judging *j, const char *name) {
 
 /* A node that reports more rarely than its receiver allows for is judged as if it did not: by its own interval it is
  * not late, and may be well. */
-static void add_rarity(const struct judging *j, const struct found *f) {
+static void add_rarity(const struct judging *j, const struct job_node *n) {
   struct beoboard_receiver receiver;
-  if (f->is.interval_ms <= 1000 || f->standing == BY_LINK || beoboard_receiver(j->b, &receiver, sizeof receiver) < 0)
+  if (n->is.interval_ms <= 1000 || n->standing == BY_LINK || beoboard_receiver(j->b, &receiver, sizeof receiver) < 0)
     return;
-  const int64_t limit_ns = f->state == BEOBOARD_SILENT ? receiver.silent_after_ns : receiver.uncertain_after_ns;
-  if ((double)f->is.age_ns > (double)limit_ns * f->is.interval_ms / 1000) return;
+  const int64_t limit_ns = n->state == BEOBOARD_SILENT ? receiver.silent_after_ns : receiver.uncertain_after_ns;
+  if ((double)n->is.age_ns > (double)limit_ns * n->is.interval_ms / 1000) return;
   verdict_add(j->out, " (it reports every ");
-  add_age(j->out, (int64_t)f->is.interval_ms * 1000000);
+  add_age(j->out, (int64_t)n->is.interval_ms * 1000000);
   verdict_add(j->out, ", and is judged by the receiver's --longest-interval)");
 }
 
 static void add_node(const struct judging *j, size_t i) {
   const struct nodes *nodes = j->question->nodes;
-  const struct found *f = &j->found[i];
+  const struct job_node *n = &j->nodes[i];
   struct verdict *out = j->out;
   verdict_add(out, "%s", nodes->list.names[i]);
-  if (f->problems != 0) {
-    verdict_add(out, " is unhealthy: %s", beoboard_problem_text(__builtin_ctz((unsigned)f->problems)));
-  } else if (f->state < 0) {
+  if (n->problems != 0) {
+    verdict_add(out, " is unhealthy: %s", beoboard_problem_text(__builtin_ctz((unsigned)n->problems)));
+  } else if (n->state < 0) {
     verdict_add(out, " is not on the board");
     if (strcasecmp(nodes->list.names[i], nodes->board[i]) != 0) verdict_add(out, " as %s", nodes->board[i]);
-  } else if (f->state == BEOBOARD_SILENT) {
+  } else if (n->state == BEOBOARD_SILENT) {
     verdict_add(out, " has been silent for ");
-    add_age(out, f->is.age_ns);
-    add_rarity(j, f);
+    add_age(out, n->is.age_ns);
+    add_rarity(j, n);
     add_refusal(j, nodes->board[i]);
-  } else if (f->state == BEOBOARD_LEFT) {
+  } else if (n->state == BEOBOARD_LEFT) {
     verdict_add(out, " left ");
-    add_age(out, f->is.age_ns);
+    add_age(out, n->is.age_ns);
     verdict_add(out, " ago");
   } else {
-    verdict_add(out, f->state == BEOBOARD_NEVER ? " has never reported" : " is %s", beoboard_state_name(f->state));
-    if (f->state == BEOBOARD_UNCERTAIN) add_rarity(j, f);
+    verdict_add(out, n->state == BEOBOARD_NEVER ? " has never reported" : " is %s", beoboard_state_name(n->state));
+    if (n->state == BEOBOARD_UNCERTAIN) add_rarity(j, n);
   }
-  if (f->standing == BY_LINK) add_fault_of(out, link_of(j, f));
+  if (n->standing == BY_LINK) add_fault_of(out, link_of(j, n));
 }
 
 /* Entries of the list that no board can have a node for: nothing is known about them. */
@@ -219,7 +220,7 @@ static void add_nodes(const struct judging *j, enum standing standing) {
   const size_t all = count_of(j, standing);
   size_t told = 0;
   for (size_t i = 0; i < j->question->nodes->list.count && told < MOST; i++) {
-    if (j->found[i].standing != standing) continue;
+    if (j->nodes[i].standing != standing) continue;
     if (told++ > 0) verdict_add(j->out, ", ");
     add_node(j, i);
   }
@@ -260,7 +261,7 @@ static void verdict_refuse(const struct judging *j) {
   }
   for (size_t i = 0; i < j->question->nodes->list.count &&
        j->out->silent_count < sizeof j->out->silent / sizeof j->out->silent[0]; i++)
-    if (j->found[i].standing == REFUSED_START && j->found[i].state == BEOBOARD_SILENT && j->found[i].problems == 0)
+    if (j->nodes[i].standing == REFUSED_START && j->nodes[i].state == BEOBOARD_SILENT && j->nodes[i].problems == 0)
       j->out->silent[j->out->silent_count++] = j->question->nodes->list.names[i];
   add_job(j->out, j->question->job);
 }
@@ -286,12 +287,12 @@ static void judge_all(struct judging *j) {
   for (size_t i = 0; i < count; i++) verdict_find(j, i);
   /* After the states: a link is known to be dark before the first of its nodes is silent. */
   j->link_count = beoboard_links(j->b, j->links, sizeof j->links[0], BEOBOARD_LINKS_MAX);
-  for (size_t i = 0; i < count; i++) j->found[i].standing = stand(j, &j->found[i]);
+  for (size_t i = 0; i < count; i++) j->nodes[i].standing = stand(j, &j->nodes[i]);
 }
 
 static bool is_unknown(const struct judging *j) {
   for (size_t i = 0; i < j->question->nodes->list.count; i++)
-    if (j->found[i].state == BEOBOARD_UNKNOWN) return true;
+    if (j->nodes[i].state == BEOBOARD_UNKNOWN) return true;
   return false;
 }
 
@@ -299,15 +300,15 @@ void judge(const struct question *question, const beoboard *b, const char *unkno
   const bool closed = question->options->fails_closed;
   struct judging j = {.question = question, .b = b, .out = out};
   *out = (struct verdict){.may_start = true};
-  j.found = (struct found *)calloc(question->nodes->list.count + 1, sizeof *j.found);
-  if (j.found == NULL) {
+  j.nodes = (struct job_node *)calloc(question->nodes->list.count + 1, sizeof *j.nodes);
+  if (j.nodes == NULL) {
     judge_nothing(closed, question->job, "out of memory", out);
     return;
   }
   if (unknown == NULL) judge_all(&j);
   if (unknown == NULL && is_unknown(&j)) unknown = beoboard_strerror(-ESTALE);
   for (size_t i = 0; unknown != NULL && i < question->nodes->list.count; i++)
-    j.found[i] = (struct found){.state = BEOBOARD_UNKNOWN, .standing = UNSURE};
+    j.nodes[i] = (struct job_node){.state = BEOBOARD_UNKNOWN, .standing = UNSURE};
   look_for_skipped(&j);
   if (unknown != NULL && count_of(&j, UNSURE) > 0) judge_nothing(closed, question->job, unknown, out);
   else if (unknown == NULL && refuses(&j) && brakes(&j)) (void)0;
@@ -317,5 +318,5 @@ void judge(const struct question *question, const beoboard *b, const char *unkno
     verdict_add(out, " (%s was written %.0f s ago: is beoboard slurm running?)", question->options->names,
         question->exceptions->age);
   nodes_free(&j.skip.nodes);
-  free(j.found);
+  free(j.nodes);
 }

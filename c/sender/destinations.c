@@ -29,10 +29,10 @@
 #define AWAY_MS 60000u
 
 /* What a destination was told of the interval. */
-struct told {
-  unsigned reports; /* that were taken and said this interval, without another one between them */
+struct announcement {
+  unsigned reports; /* that were accepted and said this interval, without another one between them */
   uint32_t interval_ms;
-  uint64_t since_ms, refusing_ms; /* when the first of these was taken; since when it refuses, 0: it does not */
+  uint64_t since_ms, refusing_ms; /* when the first of these was accepted; since when it refuses, 0: it does not */
 };
 
 /* One master or group. Its socket is connected, because only then it learns that nobody listens at the other end. */
@@ -51,7 +51,7 @@ struct destination {
   /* Reports that could not be sent or that nobody received; their number before the present failure; and reports
    * since the last refusal that were not refused. */
   uint64_t failed, failed_before, doubtful;
-  struct told told;
+  struct announcement announced;
   struct lookup lookup;
   /* The report without an address that waits for the look-up; later ones are lost, so that they do not pile up. */
   bool waiting;
@@ -74,19 +74,20 @@ static unsigned next_of(uint64_t bits, unsigned i) {
 #define FOR_EACH(i, set) for (unsigned i = next_of(set, 0); i < MOST_DESTINATIONS; i = next_of(set, i + 1))
 
 static bool to_stdout, patient;
-static struct told stdout_told;
+static struct announcement stdout_announced;
 static int stdout_error; /* 0: it works */
 
-/* Notes whether a report was taken; returns that. */
-static bool note(struct told *told, const struct bb_report *report, bool taken) {
-  if (!taken) {
-    if (told->refusing_ms == 0) told->refusing_ms = (uint64_t)bb_clock_ms(CLOCK_BOOTTIME);
+/* Notes whether a report was accepted; returns that. */
+static bool note(struct announcement *announced, const struct bb_report *report, bool accepted) {
+  if (!accepted) {
+    if (announced->refusing_ms == 0) announced->refusing_ms = (uint64_t)bb_clock_ms(CLOCK_BOOTTIME);
     return false;
   }
-  if (told->reports == 0 || told->interval_ms != report->interval_ms)
-    *told = (struct told){.interval_ms = report->interval_ms, .since_ms = (uint64_t)bb_clock_ms(CLOCK_BOOTTIME)};
-  told->reports++;
-  told->refusing_ms = 0;
+  if (announced->reports == 0 || announced->interval_ms != report->interval_ms)
+    *announced = (struct announcement){.interval_ms = report->interval_ms,
+                                       .since_ms = (uint64_t)bb_clock_ms(CLOCK_BOOTTIME)};
+  announced->reports++;
+  announced->refusing_ms = 0;
   return true;
 }
 
@@ -170,7 +171,7 @@ static bool deliver(struct destination *destination, const struct bb_report *rep
   const int error = errno;
   if (sent == (ssize_t)sizeof *report) return success(destination);
   /* ECONNREFUSED is about the last report, which told nobody anything: this one has not been sent yet. */
-  if (error == ECONNREFUSED && destination->told.reports > 0) destination->told.reports--;
+  if (error == ECONNREFUSED && destination->announced.reports > 0) destination->announced.reports--;
   if (error == ECONNREFUSED) sent = send(destination->fd, report, sizeof *report, MSG_DONTWAIT | MSG_NOSIGNAL);
   else if (error != EAGAIN && error != ENOBUFS) disconnect(destination);
   return failure(destination, error);
@@ -416,13 +417,13 @@ static void destination_begin(struct destination *destination, const struct addr
   destination->asked = destination->failing = destination->unnamed = destination->refused = destination->waiting =
     false;
   destination->failed = destination->failed_before = destination->doubtful = 0;
-  destination->told = (struct told){0};
+  destination->announced = (struct announcement){0};
 }
 
 bool destinations_change(const struct options *options) {
   uint64_t stays = 0;
   bool anew = options->to_stdout && !to_stdout;
-  if (anew) stdout_told = (struct told){0};
+  if (anew) stdout_announced = (struct announcement){0};
   for (unsigned k = 0; k < options->to_count; k++) {
     const unsigned at = place_of(&options->to[k], options);
     if (at < MOST_DESTINATIONS) stays |= BIT(at);
@@ -447,25 +448,26 @@ unsigned destinations_send(const struct bb_report *report) {
   unsigned sent = 0;
   const uint64_t now = (uint64_t)bb_clock_ms(CLOCK_BOOTTIME);
   FOR_EACH(i, used)
-    sent += note(&destinations[i].told, report, send_one(&destinations[i], report, now));
-  if (to_stdout) sent += note(&stdout_told, report, print(report));
+    sent += note(&destinations[i].announced, report, send_one(&destinations[i], report, now));
+  if (to_stdout) sent += note(&stdout_announced, report, print(report));
   return sent;
 }
 
 /* Counts a destination if it is waited for, and if it knows the interval. */
-static void count_knowing(const struct told *told, uint32_t interval_ms, unsigned *there, unsigned *knowing) {
+static void count_knowing(const struct announcement *announced, uint32_t interval_ms, unsigned *there,
+                          unsigned *knowing) {
   const uint64_t now = (uint64_t)bb_clock_ms(CLOCK_BOOTTIME);
-  if (told->refusing_ms != 0 && now - told->refusing_ms >= AWAY_MS) return;
+  if (announced->refusing_ms != 0 && now - announced->refusing_ms >= AWAY_MS) return;
   ++*there;
-  *knowing += told->interval_ms == interval_ms && told->reports >= ANNOUNCEMENTS &&
-    now - told->since_ms >= ANNOUNCED_MS;
+  *knowing += announced->interval_ms == interval_ms && announced->reports >= ANNOUNCEMENTS &&
+    now - announced->since_ms >= ANNOUNCED_MS;
 }
 
 bool destinations_know(uint32_t interval_ms) {
   unsigned there = 0, knowing = 0;
   FOR_EACH(i, used)
-    count_knowing(&destinations[i].told, interval_ms, &there, &knowing);
-  if (to_stdout) count_knowing(&stdout_told, interval_ms, &there, &knowing);
+    count_knowing(&destinations[i].announced, interval_ms, &there, &knowing);
+  if (to_stdout) count_knowing(&stdout_announced, interval_ms, &there, &knowing);
   return there > 0 && knowing == there;
 }
 
@@ -473,9 +475,9 @@ void destinations_forget(void) {
   FOR_EACH(i, used) {
     destinations[i].failed += destinations[i].waiting;
     destinations[i].waiting = false;
-    destinations[i].told.reports = 0;
+    destinations[i].announced.reports = 0;
   }
-  stdout_told.reports = 0;
+  stdout_announced.reports = 0;
 }
 
 unsigned destinations_answered(void) {
@@ -492,7 +494,7 @@ unsigned destinations_answered(void) {
     set_answer(destination, &answer);
     if (!waited || destination->fd == -1) continue;
     destination->failed--;
-    sent += note(&destination->told, &destination->pending, deliver(destination, &destination->pending));
+    sent += note(&destination->announced, &destination->pending, deliver(destination, &destination->pending));
   }
   return sent;
 }

@@ -47,15 +47,15 @@ static const struct option options_of_sensor[] = {
   {.name = "hosts", .value = "FILE", .read = value_file, AT(hosts)},
   {.name = "qconf", .value = "PATH", .read = value_file, AT(qconf)},
   {.name = "names", .value = "FILE", .read = value_file, AT(names)},
-  {.name = "problems", .value = "NAMES", .read = read_problems, AT(manner.problems)},
-  {.name = "brake", .value = "N", .read = value_brake, AT(manner.brake)},
-  {.name = "board", .value = "PATH", .read = value_file, AT(manner.board)},
-  {.name = "owner", .value = "USER", .read = value_user, AT(manner.owner)},
+  {.name = "problems", .value = "NAMES", .read = read_problems, AT(round.problems)},
+  {.name = "brake", .value = "N", .read = value_brake, AT(round.brake)},
+  {.name = "board", .value = "PATH", .read = value_file, AT(round.board)},
+  {.name = "owner", .value = "USER", .read = value_user, AT(round.owner)},
 };
 static const struct option_table table =
   {.options = options_of_sensor, .count = sizeof options_of_sensor / sizeof options_of_sensor[0]};
 
 enum outcome read_options(int argc, char *argv[], struct options *options, struct words *fault) {
-  *options = (struct options){.qconf = "qconf", .manner = {.problems = NO_JOB_PROBLEMS}};
+  *options = (struct options){.qconf = "qconf", .round = {.problems = NO_JOB_PROBLEMS}};
   return options_read(&table, argc, argv, options, fault);
 }

@@ -5,7 +5,7 @@
 #include "round.h"
 
 struct options {
-  struct manner manner;
+  struct round_options round;
   const char *hosts; /* a file; NULL: the program is asked */
   const char *qconf;
   const char *names; /* NULL: no exceptions */

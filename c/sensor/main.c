@@ -29,7 +29,7 @@ struct sensor {
   struct options options;
   struct requests input;
   struct hosts hosts;
-  struct sight sight;
+  struct round round;
   char *text; /* room for an answer about all hosts */
   size_t room;
   struct words answer;
@@ -94,24 +94,24 @@ static const char *renew_hosts(struct sensor *s) {
   const char *why = hosts_read(&hosts, o->hosts, o->qconf, &exceptions);
   if (why != NULL) return why;
   if (why_nameless != NULL) hosts_forget_nodes(&hosts); /* a host could be taken for another's node */
-  struct told *told = (struct told *)calloc(hosts.count, sizeof *told);
+  struct host_verdict *verdicts = (struct host_verdict *)calloc(hosts.count, sizeof *verdicts);
   int8_t *states = (int8_t *)malloc(hosts.count);
   const size_t room = round_bytes(&hosts);
   char *text = (char *)malloc(room);
-  if (told == NULL || states == NULL || text == NULL) {
-    free(told);
+  if (verdicts == NULL || states == NULL || text == NULL) {
+    free(verdicts);
     free(states);
     free(text);
     hosts_free(&hosts);
     return "out of memory";
   }
-  free(s->sight.told);
-  free(s->sight.states);
+  free(s->round.verdicts);
+  free(s->round.states);
   free(s->text);
   hosts_free(&s->hosts);
   s->hosts = hosts;
-  s->sight.told = told;
-  s->sight.states = states;
+  s->round.verdicts = verdicts;
+  s->round.states = states;
   s->text = text;
   s->room = room;
   s->is_nameless = why_nameless != NULL;
@@ -129,10 +129,10 @@ static void make_answer(struct sensor *s) {
   if (why == NULL && s->hosts.left_out > 0) why = fault("%zu lines are not the name of a host", s->hosts.left_out);
   if (s->hosts.count > 0) {
     const uint64_t now_s = (uint64_t)bb_clock_ms(CLOCK_REALTIME) / 1000;
-    round_look(&s->sight, &s->options.manner, &s->hosts);
-    if (why == NULL) why = s->sight.why;
+    round_look(&s->round, &s->options.round, &s->hosts);
+    if (why == NULL) why = s->round.why;
     s->answer = (struct words){s->text, s->room, 0};
-    round_write(s->sight.told, &s->hosts, now_s + HOLDS_S, &s->answer);
+    round_write(s->round.verdicts, &s->hosts, now_s + HOLDS_S, &s->answer);
   } else {
     static char nothing[32];
     s->answer = WORDS(nothing);

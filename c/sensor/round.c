@@ -21,21 +21,21 @@ static void leave_board(int number, siginfo_t *info, void *context) {
   raise(number);
 }
 
-static void round_why(struct sight *s, const char *why) { snprintf(s->why, sizeof s->why, "%s", why); }
+static void round_why(struct round *s, const char *why) { snprintf(s->why, sizeof s->why, "%s", why); }
 
 /* Whether there is a board whose states can be judged. */
-static bool round_open(struct sight *s, const struct manner *manner) {
+static bool round_open(struct round *s, const struct round_options *options) {
   if (s->b != NULL) {
     beoboard_refresh(s->b); /* if there is no other, it answers from the one that it has */
     return true;
   }
-  const int error = beoboard_open_owner(&s->b, manner->board, manner->owner, 0);
+  const int error = beoboard_open_owner(&s->b, options->board, options->owner, 0);
   if (s->b == NULL) round_why(s, error == -EINVAL ? "--owner names no user" : beoboard_strerror(error));
   return s->b != NULL;
 }
 
 /* Whether so many nodes are not heard that the cause is elsewhere. */
-static bool round_brakes(struct sight *s, const struct brake *brake) {
+static bool round_brakes(struct round *s, const struct brake *brake) {
   int counts[BEOBOARD_NSTATES];
   const int nodes = beoboard_tally(s->b, counts);
   if (nodes < 0 || counts[BEOBOARD_UNKNOWN] > 0) return true;
@@ -47,29 +47,29 @@ static bool round_brakes(struct sight *s, const struct brake *brake) {
   return true;
 }
 
-static enum told_state state_of(const struct sight *s, int index, int state, const struct beoboard_link *links,
+static enum host_state state_of(const struct round *s, int index, int state, const struct beoboard_link *links,
                                 int link_count) {
   struct beoboard_node node;
-  if (state == BEOBOARD_LEFT) return TOLD_LEFT;
+  if (state == BEOBOARD_LEFT) return HOST_LEFT;
   /* It may have come back since, and then has no silent state any more. */
-  if (state != BEOBOARD_SILENT || beoboard_read(s->b, index, &node, sizeof node) < 0) return TOLD_FINE;
+  if (state != BEOBOARD_SILENT || beoboard_read(s->b, index, &node, sizeof node) < 0) return HOST_FINE;
   for (int i = 0; i < link_count; i++)
-    if (links[i].number == node.link && link_is_at_fault(&links[i])) return TOLD_FINE;
-  return node.state == BEOBOARD_SILENT ? TOLD_SILENT : TOLD_FINE;
+    if (links[i].number == node.link && link_is_at_fault(&links[i])) return HOST_FINE;
+  return node.state == BEOBOARD_SILENT ? HOST_SILENT : HOST_FINE;
 }
 
-static struct told tell_host(const struct sight *s, const char *name, int state, uint32_t wanted,
-                             const struct beoboard_link *links, int link_count) {
+static struct host_verdict judge_host(const struct round *s, const char *name, int state, uint32_t wanted,
+                                      const struct beoboard_link *links, int link_count) {
   const int index = beoboard_index(s->b, name);
   const int64_t age = beoboard_age(s->b, index);
-  struct told told = {.age_s = age < 0 ? 0 : (uint32_t)least_64((uint64_t)age / 1000000000, UINT32_MAX)};
-  told.state = (uint8_t)state_of(s, index, state, links, link_count);
+  struct host_verdict verdict = {.age_s = age < 0 ? 0 : (uint32_t)least_64((uint64_t)age / 1000000000, UINT32_MAX)};
+  verdict.state = (uint8_t)state_of(s, index, state, links, link_count);
   const int problems = state == BEOBOARD_LIVE || state == BEOBOARD_UNCERTAIN ? beoboard_problems(s->b, index) : 0;
-  if (problems > 0) told.problems = (uint8_t)__builtin_popcount((unsigned)problems & wanted);
-  return told;
+  if (problems > 0) verdict.problems = (uint8_t)__builtin_popcount((unsigned)problems & wanted);
+  return verdict;
 }
 
-static void round_judge(struct sight *s, const struct manner *manner, const struct hosts *hosts) {
+static void round_judge(struct round *s, const struct round_options *options, const struct hosts *hosts) {
   struct beoboard_link links[BEOBOARD_LINKS_MAX];
   const int others = beoboard_check(s->b, hosts->on_board, (int)hosts->count, s->states);
   if (others < 0) {
@@ -78,28 +78,28 @@ static void round_judge(struct sight *s, const struct manner *manner, const stru
   }
   /* After the states: a link is found to be dark before the first of its nodes is silent. */
   const int link_count = beoboard_links(s->b, links, sizeof links[0], BEOBOARD_LINKS_MAX);
-  const bool brakes = round_brakes(s, &manner->brake);
+  const bool brakes = round_brakes(s, &options->brake);
   for (size_t i = 0; i < hosts->count; i++) {
     if (s->states[i] < 0) continue;
-    s->told[i] = tell_host(s, hosts->on_board[i], s->states[i], manner->problems, links, link_count);
-    if (brakes) s->told[i].state = TOLD_FINE;
+    s->verdicts[i] = judge_host(s, hosts->on_board[i], s->states[i], options->problems, links, link_count);
+    if (brakes) s->verdicts[i].state = HOST_FINE;
   }
 }
 
-void round_look(struct sight *s, const struct manner *manner, const struct hosts *hosts) {
+void round_look(struct round *s, const struct round_options *options, const struct hosts *hosts) {
   const struct sigaction leave = {.sa_sigaction = leave_board, .sa_flags = SA_SIGINFO};
   sigaction(SIGBUS, &leave, NULL);
   s->why[0] = 0;
-  memset(s->told, 0, hosts->count * sizeof *s->told);
+  memset(s->verdicts, 0, hosts->count * sizeof *s->verdicts);
   if (sigsetjmp(cut, 1) == 0) {
     doing = OPENING;
-    const bool is_open = round_open(s, manner);
+    const bool is_open = round_open(s, options);
     doing = READING;
-    if (is_open) round_judge(s, manner, hosts);
+    if (is_open) round_judge(s, options, hosts);
     doing = ELSEWHERE;
     return;
   }
-  memset(s->told, 0, hosts->count * sizeof *s->told);
+  memset(s->verdicts, 0, hosts->count * sizeof *s->verdicts);
   round_why(s, "the board was cut short");
   if (doing == READING) beoboard_close(s->b); /* one that is half open is left as it is */
   doing = ELSEWHERE;
@@ -120,12 +120,12 @@ size_t round_bytes(const struct hosts *hosts) {
   return bytes;
 }
 
-void round_write(const struct told *told, const struct hosts *hosts, uint64_t until, struct words *out) {
+void round_write(const struct host_verdict *verdicts, const struct hosts *hosts, uint64_t until, struct words *out) {
   char digits[2 * MOST_NUMBER];
   add_text(out, "begin\n");
   for (size_t i = 0; i < hosts->count; i++) {
     const struct span name = span_of(hosts->names[i]);
-    const uint64_t numbers[VALUES] = {told[i].state, told[i].age_s, told[i].problems, until};
+    const uint64_t numbers[VALUES] = {verdicts[i].state, verdicts[i].age_s, verdicts[i].problems, until};
     for (size_t k = 0; k < VALUES; k++) {
       add_span(out, name);
       add_span(out, values[k]);

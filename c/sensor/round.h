@@ -6,36 +6,36 @@
 #include "../base/words.h"
 #include "hosts.h"
 
-/* What is asked of each round. */
-struct manner {
+/* From the command line, the same for every round. */
+struct round_options {
   const char *board, *owner;
   uint32_t problems; /* those that are counted, a bit each */
   struct brake brake;
 };
 
-/* Of one host, zeros in doubt. */
-struct told {
-  uint8_t state; /* of enum told_state */
+/* What Grid Engine is told of one host; zeros in doubt. */
+struct host_verdict {
+  uint8_t state; /* of enum host_state */
   uint8_t problems;
   uint32_t age_s;
 };
-enum told_state { TOLD_FINE, TOLD_LEFT, TOLD_SILENT };
+enum host_state { HOST_FINE, HOST_LEFT, HOST_SILENT };
 
-/* All zero at first; `told` has room for the hosts. */
-struct sight {
+/* The board and the last look at it. All zero at first; then `verdicts` and `states` have room for the hosts. */
+struct round {
   beoboard *b;
-  struct told *told;
+  struct host_verdict *verdicts;
   int8_t *states;
   char why[200]; /* why nothing is known, or all are let through; empty: neither */
 };
 
 /* Looks at the board. Nothing that happens to it lets this fail. */
-void round_look(struct sight *sight, const struct manner *manner, const struct hosts *hosts);
+void round_look(struct round *round, const struct round_options *options, const struct hosts *hosts);
 
 /* The most bytes that round_write() needs. */
 size_t round_bytes(const struct hosts *hosts);
 
 /* `until`: s since 1970. */
-void round_write(const struct told *told, const struct hosts *hosts, uint64_t until, struct words *out);
+void round_write(const struct host_verdict *verdicts, const struct hosts *hosts, uint64_t until, struct words *out);
 
 #endif

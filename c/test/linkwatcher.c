@@ -22,7 +22,7 @@ struct known {
 };
 
 /* What is told of a link. */
-struct told {
+struct link_state {
   uint64_t index, state, changed, downs, nodes, dark_since, dark_nodes, since, address[2];
 };
 
@@ -48,16 +48,16 @@ static const struct bb_link *link_at(uint64_t i) {
   return (const struct bb_link *)(board->board.map + h->links_offset + i * h->links_stride);
 }
 
-static void tell_links(struct told told[BB_LINKS]) {
+static void tell_links(struct link_state told[BB_LINKS]) {
   const struct bb_board_header *h = header_of(board);
   const uint64_t used = bb_load_acquire(&h->links_used);
   for (uint64_t i = 1; i < BB_LINKS; i++) {
     if (i > used && i != BB_LINK_OTHERS) continue;
     const struct bb_link *l = link_at(i);
     const struct bb_link_evidence by = load_link(board, i);
-    struct told is = {bb_load(&l->index),      bb_load(&l->state),    bb_load(&l->changed_ns),
-                      bb_load(&l->downs),      bb_load(&l->nodes),    bb_load(&l->dark_since_ns),
-                      bb_load(&l->dark_nodes), by.listening_since_ns, {0}};
+    struct link_state is = {bb_load(&l->index),      bb_load(&l->state),    bb_load(&l->changed_ns),
+                            bb_load(&l->downs),      bb_load(&l->nodes),    bb_load(&l->dark_since_ns),
+                            bb_load(&l->dark_nodes), by.listening_since_ns, {0}};
     char address[INET6_ADDRSTRLEN];
     memcpy(is.address, l->address, sizeof is.address); /* it may be torn: it is for waiting only */
     inet_ntop(AF_INET6, is.address, address, sizeof address);
@@ -113,7 +113,7 @@ int main(int argc, char **argv) {
   struct known *nodes = (struct known *)calloc(capacity, sizeof *nodes);
   struct known *seen = (struct known *)calloc(capacity, sizeof *seen);
   if (nodes == NULL || seen == NULL) return 1;
-  struct told told[BB_LINKS] = {0};
+  struct link_state told[BB_LINKS] = {0};
   uint64_t counts[6] = {0}, event = 0, looks = 0, late = 0;
   struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
   /* The last look is whole, so that it shows what there was at the end. */

@@ -14,13 +14,13 @@
 /* How often to try to open a board that is replaced meanwhile. */
 #define OPENINGS 3
 
-static const char *census_path(const struct asked *asked) {
-  return asked->board == NULL ? BEOBOARD_PATH : asked->board;
+static const char *census_path(const struct node_query *query) {
+  return query->board == NULL ? BEOBOARD_PATH : query->board;
 }
 
 /* Whom to trust besides root, ourselves and the user beoboard. */
-static uid_t owner_of(const struct asked *asked) {
-  const char *owner = asked->owner;
+static uid_t owner_of(const struct node_query *query) {
+  const char *owner = query->owner;
   if (owner == NULL) return (uid_t)-1;
   if (is_digit(owner[0])) return (uid_t)strtoull(owner, NULL, 10);
   const struct passwd *user = getpwnam(owner);
@@ -30,8 +30,8 @@ static uid_t owner_of(const struct asked *asked) {
 
 static void open_board(struct census *c) {
   char why[512];
-  const char *path = census_path(c->asked);
-  const uid_t owner = owner_of(c->asked);
+  const char *path = census_path(c->query);
+  const uid_t owner = owner_of(c->query);
   for (int attempt = 1;; attempt++) {
     const enum bb_state state = bb_board_open(&c->board, path, owner, why, sizeof why);
     if (state == BB_READY) return;
@@ -43,12 +43,12 @@ static void open_board(struct census *c) {
 }
 
 static noreturn void give_up_cut(const struct census *c) {
-  give_up(fault("%s: was cut while it was read; restart beoboard receive: it makes another", census_path(c->asked)),
+  give_up(fault("%s: was cut while it was read; restart beoboard receive: it makes another", census_path(c->query)),
           NO_BOARD);
 }
 
 /* Copies header and column, and judges them. Returns whether that worked. */
-static bool take_roll(struct census *c) {
+static bool copy_column(struct census *c) {
   const size_t bytes = bb_board_column_bytes(&c->board),
     nodes = (bytes - c->board.header.header_bytes) / c->board.header.column_stride;
   uint8_t *copy = (uint8_t *)keep(bytes, 1), *states = (uint8_t *)keep(nodes + 1, 1);
@@ -63,16 +63,16 @@ static bool take_roll(struct census *c) {
 /* A retired or stalled board may have a successor under the same path. */
 static bool is_over(const struct census *c) {
   return (c->header->state & BB_BOARD_STATE_RETIRED) != 0 ||
-    (c->look.stalled != 0 && !bb_board_is_at(&c->board, census_path(c->asked)));
+    (c->look.stalled != 0 && !bb_board_is_at(&c->board, census_path(c->query)));
 }
 
 static void find_asked(struct census *c) {
-  const struct hostlist *names = &c->asked->names;
+  const struct hostlist *names = &c->query->names;
   c->is_asked = (uint8_t *)keep(c->nodes + 1u, 1);
-  if (c->asked->is_scheduler) c->called = (const char **)keep(c->nodes + 1u, sizeof *c->called);
+  if (c->query->is_scheduler) c->called = (const char **)keep(c->nodes + 1u, sizeof *c->called);
   c->not_on_board = (const char **)keep(names->count + 1, sizeof *c->not_on_board);
   int64_t *numbers = (int64_t *)keep(names->count + 1, sizeof *numbers);
-  if (bb_board_find_all(&c->board, c->asked->on_board, names->count, numbers) != 0) give_up_cut(c);
+  if (bb_board_find_all(&c->board, c->query->on_board, names->count, numbers) != 0) give_up_cut(c);
   for (size_t i = 0; i < names->count; i++) {
     const int64_t node = numbers[i] < c->nodes ? numbers[i] : -1; /* one that came since was not judged */
     if (node < 0) {
@@ -84,16 +84,16 @@ static void find_asked(struct census *c) {
   }
 }
 
-void census_take(struct census *c, const struct asked *asked) {
-  *c = (struct census){.asked = asked};
+void census_read(struct census *c, const struct node_query *query) {
+  *c = (struct census){.query = query};
   open_board(c);
-  if (!take_roll(c) || is_over(c)) {
+  if (!copy_column(c) || is_over(c)) {
     bb_board_close(&c->board);
     open_board(c);
-    if (!take_roll(c)) give_up_cut(c);
+    if (!copy_column(c)) give_up_cut(c);
   }
   c->stalled = c->look.stalled != 0 || (c->header->state & BB_BOARD_STATE_RETIRED) != 0;
-  if (asked->has_names) find_asked(c);
+  if (query->has_names) find_asked(c);
   for (uint32_t i = 0; i < c->nodes; i++) c->counts[c->states[i]] += c->is_asked == NULL || c->is_asked[i] != 0;
 }
 
@@ -105,19 +105,19 @@ static const char *name_of(const struct census *c, uint32_t node) {
   return (const char *)memcpy(keep(BB_NAME_BYTES + 1, 1), name, BB_NAME_BYTES);
 }
 
-struct some census_pick(const struct census *c, const uint8_t *is_wanted) {
+struct node_list census_pick(const struct census *c, const uint8_t *is_wanted) {
   if (bb_board_is_cut(&c->board)) give_up_cut(c);
-  struct some some = {(uint32_t *)keep(c->nodes + 1u, sizeof *some.numbers),
-    (const char **)keep(c->nodes + 1u, sizeof *some.names), 0};
+  struct node_list list = {(uint32_t *)keep(c->nodes + 1u, sizeof *list.numbers),
+    (const char **)keep(c->nodes + 1u, sizeof *list.names), 0};
   for (uint32_t i = 0; i < c->nodes; i++) {
     if (is_wanted[i] == 0) continue;
-    some.numbers[some.count] = i;
-    some.names[some.count++] = name_of(c, i);
+    list.numbers[list.count] = i;
+    list.names[list.count++] = name_of(c, i);
   }
-  return some;
+  return list;
 }
 
-struct some census_some(const struct census *c, uint32_t states) {
+struct node_list census_in_states(const struct census *c, uint32_t states) {
   uint8_t *is_wanted = (uint8_t *)keep(c->nodes + 1u, 1);
   for (uint32_t i = 0; i < c->nodes; i++)
     is_wanted[i] = (states >> c->states[i] & 1) != 0 && (c->is_asked == NULL || c->is_asked[i] != 0);
@@ -144,7 +144,7 @@ unsigned census_link(const struct census *c, uint32_t node) { return link_of(cen
 
 /* ---- Records ---- */
 
-void census_look(const struct census *c, uint32_t node, struct looked *out) {
+void census_look(const struct census *c, uint32_t node, struct node_look *out) {
   static uint8_t *copy; /* thousands may be looked at, one after another */
   static struct bb_overview told;
   const struct bb_board_header *h = &c->board.header;

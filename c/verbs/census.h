@@ -10,7 +10,7 @@
 
 /* One look at all nodes, and the wanted ones. */
 struct census {
-  const struct asked *asked;
+  const struct node_query *query;
   struct bb_board board;
   const struct bb_board_header *header; /* of the copy */
   struct bb_look look;
@@ -25,27 +25,27 @@ struct census {
 };
 
 /* Some nodes, in the order of the board, which has to stay mapped: it holds their names. */
-struct some {
+struct node_list {
   uint32_t *numbers;
   const char **names;
   size_t count;
 };
 
 /* One node, looked at by itself. `record` is valid until the next look. */
-struct looked {
+struct node_look {
   const struct bb_record *record;
   const struct bb_slot *newest; /* NULL: it has no report */
   struct bb_look look;
   int state;
 };
 
-void census_take(struct census *census, const struct asked *asked);
+void census_read(struct census *census, const struct node_query *query);
 
 /* The wanted nodes in one of these states, a bit each. */
-struct some census_some(const struct census *census, uint32_t states);
+struct node_list census_in_states(const struct census *census, uint32_t states);
 
 /* Those for which the byte in `is_wanted` is not 0. */
-struct some census_pick(const struct census *census, const uint8_t *is_wanted);
+struct node_list census_pick(const struct census *census, const uint8_t *is_wanted);
 
 /* Age of a node's last report in ms, to a ms. */
 uint64_t census_age(const struct census *census, uint32_t node);
@@ -54,7 +54,7 @@ uint64_t census_age(const struct census *census, uint32_t node);
 unsigned census_link(const struct census *census, uint32_t node);
 
 /* Looks at one node, a number below the count. */
-void census_look(const struct census *census, uint32_t node, struct looked *out);
+void census_look(const struct census *census, uint32_t node, struct node_look *out);
 
 /* The problems of the wanted nodes: for each node of the board, bits by the numbers of the problems, 0 unless it is
  * live or uncertain. */

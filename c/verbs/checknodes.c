@@ -74,7 +74,7 @@ struct portion {
 };
 
 static struct options {
-  struct asked asked;
+  struct node_query query;
   enum fail fail;
   struct portion warning, critical;
   bool health_off;
@@ -117,7 +117,7 @@ static bool read_recent(struct span text, void *field, struct words *why) {
 /* In the order in which the other program reads them. */
 #define AT(field) .at = offsetof(struct options, field)
 static const struct option options_of_check[] = {
-  {.name = "nodes", .value = "LIST", .read = read_nodes, AT(asked)},
+  {.name = "nodes", .value = "LIST", .read = read_nodes, AT(query)},
   {.name = "fail", .value = "WAY", .read = read_fail, AT(fail)},
   {.name = "warning", .letter = 'w', .value = "N[%]", .read = read_portion, AT(warning)},
   {.name = "critical", .letter = 'c', .value = "N[%]", .read = read_portion, AT(critical)},
@@ -125,8 +125,8 @@ static const struct option options_of_check[] = {
   {.name = "ignore", .value = "NAMES", .read = read_ignore, AT(ignored)},
   {.name = "recent", .value = "NAMES", .read = read_recent, AT(recent)},
   {.name = "journal-run", .value = "DIR", .read = value_file, AT(journal_run)},
-  {.name = "board", .value = "PATH", .read = value_file, AT(asked.board)},
-  {.name = "owner", .value = "USER", .read = value_user, AT(asked.owner)},
+  {.name = "board", .value = "PATH", .read = value_file, AT(query.board)},
+  {.name = "owner", .value = "USER", .read = value_user, AT(query.owner)},
 };
 static const char *const elsewhere[] = {"where", "config", NULL};
 static const struct option_table table = {
@@ -279,13 +279,13 @@ static void add_figure(struct words *words, const char *what, uint64_t value, co
 #define BIT(state) (1u << BEOBOARD_##state)
 
 static struct group check_group(const char *what, const struct census *census, uint32_t state) {
-  const struct some some = census_some(census, state);
-  return (struct group){what, some.names, some.count, NULL};
+  const struct node_list list = census_in_states(census, state);
+  return (struct group){what, list.names, list.count, NULL};
 }
 
 /* Those that left too long ago. */
 static struct group group_gone(const struct census *census, uint8_t *is_gone) {
-  struct some left = census_some(census, BIT(LEFT));
+  struct node_list left = census_in_states(census, BIT(LEFT));
   size_t gone = 0;
   for (size_t i = 0; i < left.count; i++) {
     if (census_age(census, left.numbers[i]) <= LEFT_TOO_LONG_MS) continue;
@@ -301,12 +301,12 @@ enum { SILENT, GONE, NOT_ON_BOARD, UNSURE, NEVER, GROUPS };
 static void group_problems(const struct census *c, const uint32_t *bits, struct group *groups) {
   uint8_t *has_any = (uint8_t *)keep(c->nodes + 1u, 1);
   for (uint32_t i = 0; i < c->nodes; i++) has_any[i] = bits[i] != 0;
-  const struct some some = census_pick(c, has_any);
+  const struct node_list list = census_pick(c, has_any);
   for (int a = 0; a < BEOBOARD_NPROBLEMS; a++) {
-    const char **names = (const char **)keep(some.count + 1, sizeof *names);
+    const char **names = (const char **)keep(list.count + 1, sizeof *names);
     groups[a] = (struct group){beoboard_problem_name(a), names, 0, NULL};
-    for (size_t i = 0; i < some.count; i++)
-      if ((bits[some.numbers[i]] >> a & 1) != 0) names[groups[a].count++] = some.names[i];
+    for (size_t i = 0; i < list.count; i++)
+      if ((bits[list.numbers[i]] >> a & 1) != 0) names[groups[a].count++] = list.names[i];
   }
 }
 
@@ -404,7 +404,7 @@ static void tell_verdict(const struct census *c, const struct remarks *remarks, 
 
 static void check_answer(void) {
   struct census census;
-  census_take(&census, &options.asked);
+  census_read(&census, &options.query);
   if (census.stalled) {
     struct words why = long_words();
     add_stalled(&why, &census);
@@ -413,7 +413,7 @@ static void check_answer(void) {
     add_text(&why, ": nothing is known about nodes");
     tell_ignorance(text_of(&why));
   }
-  const struct some others = census_some(&census, ~BIT(LIVE));
+  const struct node_list others = census_in_states(&census, ~BIT(LIVE));
   const struct remarks remarks = remarks_of(&census, &others);
   uint32_t *problems = (uint32_t *)keep(census.nodes + 1u, sizeof *problems), *recent = problems;
   if (!options.health_off) {
@@ -431,12 +431,12 @@ int main(int argc, char *argv[]) {
   struct words line = {(char[MOST_FAULT]){PROGRAM ": "}, MOST_FAULT, sizeof PROGRAM ": " - 1};
   options.fail = fail_alone(argc, argv);
   const enum outcome outcome = options_read(&table, argc, argv, &options, &line);
-  prepare(options.asked.board == NULL ? BEOBOARD_PATH : options.asked.board);
+  prepare(options.query.board == NULL ? BEOBOARD_PATH : options.query.board);
   if (outcome == OPTIONS_HELP || outcome == OPTIONS_VERSION) {
     print(span_of(outcome == OPTIONS_HELP ? help_text : version_text));
     return DONE;
   }
-  if (outcome == OPTIONS_BAD || !read_environment(&options.asked, &line)) {
+  if (outcome == OPTIONS_BAD || !read_environment(&options.query, &line)) {
     options.fail = fail_alone(argc, argv); /* ignores what was read from an invalid line */
     tell_ignorance(text_of(&line));
   }

@@ -109,7 +109,7 @@ bool add_journals(struct words *words, const struct census *c, const char *folde
     size_t length;
     struct journal_state state;
     if (!read_believed(text_of(&path), &text, &length) || !journal_state_read(text, length, &state)) continue;
-    if (!is_same(c->asked->board == NULL ? BEOBOARD_PATH : c->asked->board, state.board)) continue;
+    if (!is_same(c->query->board == NULL ? BEOBOARD_PATH : c->query->board, state.board)) continue;
     const char *name = kept_text((struct span){names[i], strlen(names[i]) - (sizeof ENDING - 1)});
     any = add_journal(words, c, name, &state) || any;
   }

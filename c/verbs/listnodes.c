@@ -60,7 +60,7 @@ static const char help_text[] =
   "  " PROGRAM " --with-state --names /etc/beoboard/slurm-names --nodes CN-7,Node008\n";
 
 static struct options {
-  struct asked asked;
+  struct node_query query;
   uint32_t states; /* a bit each */
   uint64_t for_ms; /* 0: it does not matter how long they are in their state */
   uint32_t problems; /* a bit each; 0: whatever they are */
@@ -88,14 +88,14 @@ static const struct option options_of_nodes[] = {
   {.name = "for-at-least", .value = "TIME", .read = read_for_at_least, AT(for_ms)},
   {.name = "healthy", AT(healthy)},
   {.name = "with-problem", .value = "NAMES", .read = read_problems, AT(problems)},
-  {.name = "names", .value = "FILE", .read = read_exceptions, AT(asked)},
-  {.name = "nodes", .letter = 'w', .value = "LIST", .read = read_nodes, AT(asked)},
+  {.name = "names", .value = "FILE", .read = read_exceptions, AT(query)},
+  {.name = "nodes", .letter = 'w', .value = "LIST", .read = read_nodes, AT(query)},
   {.name = "fold", .letter = 'f', AT(fold)},
   {.name = "expand", .letter = 'e', AT(expand)},
   {.name = "count", .letter = 'c', AT(count)},
   {.name = "with-state", AT(with_state)},
-  {.name = "board", .value = "PATH", .read = value_file, AT(asked.board)},
-  {.name = "owner", .value = "USER", .read = value_user, AT(asked.owner)},
+  {.name = "board", .value = "PATH", .read = value_file, AT(query.board)},
+  {.name = "owner", .value = "USER", .read = value_user, AT(query.owner)},
 };
 static const char *const elsewhere[] = {"where", "job-id", "user", "for", "slurm-dir", "config", NULL};
 static const struct option_table table = {
@@ -212,17 +212,17 @@ static bool is_fit(const struct census *census, const uint32_t *problems, uint32
 
 /* Leaves only live nodes without a problem, or nodes with one of those that are asked for, and those that have been in
  * their state for long enough. */
-static void leave_wanted(struct census *census, struct some *some) {
+static void leave_wanted(struct census *census, struct node_list *list) {
   const uint32_t *problems = options.healthy || options.problems != 0 ? census_problems(census) : NULL;
   size_t left = 0;
-  for (size_t i = 0; i < some->count; i++) {
-    const uint32_t node = some->numbers[i];
+  for (size_t i = 0; i < list->count; i++) {
+    const uint32_t node = list->numbers[i];
     if (problems != NULL && !is_fit(census, problems, node)) continue;
     if (options.for_ms > 0 && been_so(census, node) < options.for_ms) continue;
-    some->numbers[left] = node;
-    some->names[left++] = some->names[i];
+    list->numbers[left] = node;
+    list->names[left++] = list->names[i];
   }
-  some->count = left;
+  list->count = left;
   /* Links are mentioned if a wanted node is behind them. */
   if (census->is_asked == NULL) {
     census->is_asked = (uint8_t *)keep(census->nodes + 1u, 1);
@@ -231,27 +231,27 @@ static void leave_wanted(struct census *census, struct some *some) {
 }
 
 /* Names as they were asked for, or as the file has them. */
-static void rename_all(const struct census *census, const struct some *some) {
+static void rename_all(const struct census *census, const struct node_list *list) {
   struct exceptions by_board;
   char room[NAME_LENGTH + 1];
-  if (!exceptions_invert(&by_board, &options.asked.exceptions)) give_up_memory();
-  for (size_t i = 0; i < some->count; i++) {
-    const char *name = census->called != NULL ? census->called[some->numbers[i]]
-      : board_name(&by_board, some->names[i], room);
-    if (name != room) some->names[i] = name;
+  if (!exceptions_invert(&by_board, &options.query.exceptions)) give_up_memory();
+  for (size_t i = 0; i < list->count; i++) {
+    const char *name = census->called != NULL ? census->called[list->numbers[i]]
+      : board_name(&by_board, list->names[i], room);
+    if (name != room) list->names[i] = name;
   }
   exceptions_free(&by_board);
 }
 
-static void print_some(const struct census *census, const struct some *some) {
-  if (options.asked.is_scheduler) rename_all(census, some);
+static void print_list(const struct census *census, const struct node_list *list) {
+  if (options.query.is_scheduler) rename_all(census, list);
   if (!options.with_state) {
-    print_names(some->names, some->count);
+    print_names(list->names, list->count);
     return;
   }
-  uint8_t *states = (uint8_t *)keep(some->count + 1, 1);
-  for (size_t i = 0; i < some->count; i++) states[i] = census->states[some->numbers[i]];
-  print_states(some->names, states, some->count);
+  uint8_t *states = (uint8_t *)keep(list->count + 1, 1);
+  for (size_t i = 0; i < list->count; i++) states[i] = census->states[list->numbers[i]];
+  print_states(list->names, states, list->count);
 }
 
 static void complain_of_names(const struct census *census) {
@@ -266,11 +266,11 @@ static void complain_of_names(const struct census *census) {
 
 static int nodes_answer(void) {
   struct census census;
-  census_take(&census, &options.asked);
-  struct some some = census_some(&census, options.states);
-  if (options.healthy || options.problems != 0 || options.for_ms > 0) leave_wanted(&census, &some);
-  const struct remarks remarks = remarks_of(&census, &some);
-  print_some(&census, &some);
+  census_read(&census, &options.query);
+  struct node_list list = census_in_states(&census, options.states);
+  if (options.healthy || options.problems != 0 || options.for_ms > 0) leave_wanted(&census, &list);
+  const struct remarks remarks = remarks_of(&census, &list);
+  print_list(&census, &list);
   if (census.stalled) {
     struct words why = long_words();
     add_stalled(&why, &census);
@@ -287,12 +287,12 @@ int main(int argc, char *argv[]) {
   static char text[MOST_FAULT];
   struct words fault = WORDS(text);
   const enum outcome outcome = options_read(&table, argc, argv, &options, &fault);
-  prepare(options.asked.board == NULL ? BEOBOARD_PATH : options.asked.board);
+  prepare(options.query.board == NULL ? BEOBOARD_PATH : options.query.board);
   if (outcome == OPTIONS_HELP || outcome == OPTIONS_VERSION) {
     print(span_of(outcome == OPTIONS_HELP ? help_text : version_text));
     return DONE;
   }
-  if (outcome == OPTIONS_BAD || !read_environment(&options.asked, &fault)) give_up(text_of(&fault), USAGE);
+  if (outcome == OPTIONS_BAD || !read_environment(&options.query, &fault)) give_up(text_of(&fault), USAGE);
   const char *why = check_ways();
   if (why != NULL) give_up(why, USAGE);
   return nodes_answer();

@@ -275,7 +275,7 @@ static const char *text_reason(uint32_t reason, int64_t offset_us) {
 static bool is_late(uint64_t age_ns) { return age_ns <= LATELY_MS * NS_PER_MS; }
 
 static bool find_refusal(const struct census *c, uint32_t node, const char *name, struct refused *out) {
-  struct looked l;
+  struct node_look l;
   census_look(c, node, &l);
   const struct bb_record *r = l.record;
   const uint64_t reason = r->refusal_reason;
@@ -397,7 +397,7 @@ struct cloned {
 };
 
 static bool find_clone(const struct census *c, uint32_t node, struct cloned *out) {
-  struct looked l;
+  struct node_look l;
   const struct bb_board_header *h = &c->board.header;
   census_look(c, node, &l);
   memcpy(&out->memory, (const uint8_t *)l.record + h->memory_offset, offsetof(struct bb_memory, digests));
@@ -534,7 +534,7 @@ static bool add_clones(struct words *words, const struct census *c) {
     if (count < EACH_MOST) first[count] = one;
     count++;
   }
-  const struct some cloned = census_pick(c, is_cloned);
+  const struct node_list cloned = census_pick(c, is_cloned);
   for (size_t i = 0; i < count && i < EACH_MOST; i++) add_clone(words, c, cloned.names[i], &first[i]);
   if (count <= EACH_MOST) return count > 0;
   const size_t more = count - EACH_MOST;
@@ -558,14 +558,14 @@ static bool has_refusals(const struct census *c) {
 }
 
 /* What was rejected in the names of those nodes. */
-static void tell_refusals(const struct census *c, const struct some *kept, struct writing *w) {
-  const char **unheard = (const char **)keep(kept->count + c->not_on_board_count + 1, sizeof *unheard);
-  struct refused *refused = (struct refused *)keep(kept->count + 1, sizeof *refused);
+static void tell_refusals(const struct census *c, const struct node_list *list, struct writing *w) {
+  const char **unheard = (const char **)keep(list->count + c->not_on_board_count + 1, sizeof *unheard);
+  struct refused *refused = (struct refused *)keep(list->count + 1, sizeof *refused);
   size_t unheard_count = 0, count = 0;
-  for (size_t i = 0; i < kept->count; i++) {
-    if ((UNHEARD >> c->states[kept->numbers[i]] & 1) == 0) continue;
-    unheard[unheard_count++] = kept->names[i];
-    if (find_refusal(c, kept->numbers[i], kept->names[i], &refused[count])) count++;
+  for (size_t i = 0; i < list->count; i++) {
+    if ((UNHEARD >> c->states[list->numbers[i]] & 1) == 0) continue;
+    unheard[unheard_count++] = list->names[i];
+    if (find_refusal(c, list->numbers[i], list->names[i], &refused[count])) count++;
   }
   for (size_t i = 0; i < c->not_on_board_count; i++) unheard[unheard_count++] = c->not_on_board[i];
   for (struct refused *r = refused; r < refused + count; r++) {
@@ -579,11 +579,11 @@ static void tell_refusals(const struct census *c, const struct some *kept, struc
   if (unheard_count > 0) tell_claims(c, unheard, unheard_count, w);
 }
 
-struct remarks remarks_of(const struct census *c, const struct some *kept) {
+struct remarks remarks_of(const struct census *c, const struct node_list *list) {
   struct remarks remarks = {(const char **)keep(BB_SENDERS, sizeof *remarks.texts), 0};
   struct writing w = {long_words(), &remarks};
   if (c->stalled) return remarks;
   tell_links(c, &w);
-  if (has_refusals(c)) tell_refusals(c, kept, &w);
+  if (has_refusals(c)) tell_refusals(c, list, &w);
   return remarks;
 }

@@ -10,9 +10,9 @@ struct remarks {
   size_t count;
 };
 
-/* None if nothing is known about nodes. `kept`: the nodes of the answer, for which it is said why they are not
+/* None if nothing is known about nodes. `list`: the nodes of the answer, for which it is said why they are not
  * heard. */
-struct remarks remarks_of(const struct census *census, const struct some *kept);
+struct remarks remarks_of(const struct census *census, const struct node_list *list);
 
 /* Adds what is warned of whatever the states of the nodes are, each behind a semicolon: asked nodes as which two
  * machines report, as src/trouble/clones.ts says it, that the receiver could not read its options again, that the

@@ -9,19 +9,19 @@
 #include "../base/fault.h"
 
 /* All allocated memory, so that it stays reachable. */
-static struct kept {
-  struct kept *before;
+static struct allocation {
+  struct allocation *before;
   uint64_t bytes[];
-} *kept;
+} *allocations;
 
 void *keep(size_t count, size_t bytes) {
-  struct kept *more = NULL;
+  struct allocation *more = NULL;
   size_t wanted;
   if (!__builtin_mul_overflow(count, bytes, &wanted) && wanted < SIZE_MAX - sizeof *more)
-    more = (struct kept *)calloc(1, sizeof *more + wanted);
+    more = (struct allocation *)calloc(1, sizeof *more + wanted);
   if (more == NULL) give_up_memory();
-  more->before = kept;
-  kept = more;
+  more->before = allocations;
+  allocations = more;
   return more->bytes;
 }
 

@@ -55,44 +55,44 @@ static const char *read_names(const char *path, enum spelling spelling, struct h
 }
 
 bool read_exceptions(struct span text, void *field, struct words *why) {
-  struct asked *asked = (struct asked *)field;
+  struct node_query *query = (struct node_query *)field;
   const char *path;
   if (!value_file(text, &path, why)) return false;
-  asked->is_scheduler = true;
-  const char *reason = exceptions_read(&asked->exceptions, path);
+  query->is_scheduler = true;
+  const char *reason = exceptions_read(&query->exceptions, path);
   if (reason != NULL) add_text(why, reason);
   return reason == NULL;
 }
 
 /* NULL, or why not. */
-static const char *find_on_board(struct asked *asked) {
+static const char *find_on_board(struct node_query *query) {
   struct nodes nodes;
-  asked->on_board = (const char *const *)asked->names.names;
-  if (!asked->is_scheduler) return NULL;
-  if (!nodes_map(&nodes, &asked->names, &asked->exceptions)) return "out of memory";
-  asked->on_board = nodes.board;
+  query->on_board = (const char *const *)query->names.names;
+  if (!query->is_scheduler) return NULL;
+  if (!nodes_map(&nodes, &query->names, &query->exceptions)) return "out of memory";
+  query->on_board = nodes.board;
   return NULL;
 }
 
 bool read_nodes(struct span text, void *field, struct words *why) {
-  struct asked *asked = (struct asked *)field;
-  const enum spelling spelling = asked->is_scheduler ? SPELLED_BY_SLURM : SPELLED_BY_NODES;
-  asked->has_names = true;
-  const char *reason = text.len > 0 && text.at[0] == '@' ? read_names(text.at + 1, spelling, &asked->names)
-                                                         : hostlist_read(&asked->names, text.at, text.len,
+  struct node_query *query = (struct node_query *)field;
+  const enum spelling spelling = query->is_scheduler ? SPELLED_BY_SLURM : SPELLED_BY_NODES;
+  query->has_names = true;
+  const char *reason = text.len > 0 && text.at[0] == '@' ? read_names(text.at + 1, spelling, &query->names)
+                                                         : hostlist_read(&query->names, text.at, text.len,
                                                            spelling, MOST_NAMES, "host list");
-  if (reason == NULL) reason = find_on_board(asked);
+  if (reason == NULL) reason = find_on_board(query);
   if (reason != NULL) add_text(why, reason);
   return reason == NULL;
 }
 
-bool read_environment(struct asked *asked, struct words *why) {
+bool read_environment(struct node_query *query, struct words *why) {
   const char *owner = getenv("BEOBOARD_OWNER");
   /* In a shell, leaving a variable empty is the usual way to unset it. */
-  if (asked->owner != NULL || owner == NULL || owner[0] == 0) return true;
+  if (query->owner != NULL || owner == NULL || owner[0] == 0) return true;
   const size_t length = why->len;
   add_text(why, "BEOBOARD_OWNER: ");
-  if (!value_user(span_of(owner), &asked->owner, why)) return false;
+  if (!value_user(span_of(owner), &query->owner, why)) return false;
   why->len = length;
   return true;
 }

@@ -6,7 +6,7 @@
 #include "../base/optionvalues.h"
 
 /* The board, and the wanted nodes. */
-struct asked {
+struct node_query {
   const char *board;
   const char *owner;     /* as given; NULL: none */
   bool has_names;        /* otherwise all */
@@ -16,13 +16,13 @@ struct asked {
   struct exceptions exceptions;
 };
 
-/* Reads the file of --names into a `struct asked`, before read_nodes(). */
-bool read_exceptions(struct span text, void *asked, struct words *why);
+/* Reads the file of --names into a `struct node_query`, before read_nodes(). */
+bool read_exceptions(struct span text, void *query, struct words *why);
 
-/* Reads a host list, or @FILE, into a `struct asked`. */
-bool read_nodes(struct span text, void *asked, struct words *why);
+/* Reads a host list, or @FILE, into a `struct node_query`. */
+bool read_nodes(struct span text, void *query, struct words *why);
 
 /* The settings of the environment, unless the command line has them. False with the reason in `why`. */
-bool read_environment(struct asked *asked, struct words *why);
+bool read_environment(struct node_query *query, struct words *why);
 
 #endif

@@ -43,7 +43,7 @@ static void hex(FILE *out, struct span text) {
   for (; text.len > 0; text = without(text, 1)) fprintf(out, "%02x", (uint8_t)text.at[0]);
 }
 
-struct told {
+struct toml_dump {
   FILE *out;
   struct span table; /* its name; none at the top */
   const char *entry; /* of the table; NULL: it has none */
@@ -51,7 +51,7 @@ struct told {
 
 /* Tells a value: its path, its kind and its texts. */
 static bool keep(void *context, struct span key, const struct toml_value *value, struct words *why) {
-  struct told *told = context;
+  struct toml_dump *told = context;
   (void)why;
   MUST(value->count <= TOML_ITEMS && value->line >= 1, "beyond the limits");
   if (value->kind == TOML_TABLE) {
@@ -82,7 +82,7 @@ static void tell_toml(FILE *out) {
   static struct toml toml;
   char reason[2048];
   struct words fault = WORDS(reason);
-  if (toml_read(&toml, path, keep, &(struct told){.out = out}, &fault)) return;
+  if (toml_read(&toml, path, keep, &(struct toml_dump){.out = out}, &fault)) return;
   check_fault(&fault);
   fputs(" NO", out);
 }
