@@ -142,13 +142,13 @@ struct disk {
   uint64_t reads, sectors_read, writes, sectors_written, inflight, busy_ms, weighted_ms;
 };
 
-/* What is known of a block device. */
+/* What is known of a block device from tick to tick. */
 struct disk_row {
   struct known_name known;
-  bool real;  /* a disk, or a path to one */
-  bool whole; /* it counts */
-  bool was_whole; /* in the tick before */
-  uint64_t busy_ms; /* then */
+  bool real;  /* a disk, or one of several paths to one: no partition, and nothing stacked on disks */
+  bool whole; /* it counts: it is real, and not a disk whose paths count */
+  bool was_whole;   /* `whole` in the tick before */
+  uint64_t busy_ms; /* its busy time in that tick, from which busiest_disk() goes on */
 };
 
 /* All of them; the rows are in the order of the disks. */

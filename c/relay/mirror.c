@@ -66,8 +66,8 @@ struct bb_mirror {
   struct {
     uint32_t number, next_part, records, missing;
     bool under_way;
-    /* It has arrived completely, but something is missing from it: it repairs the board when that has arrived,
-     * unless there was a gap meanwhile. */
+    /* All parts of the index have arrived, but not all reports that it names: when these have, the board has what the
+     * master has heard (mirror_heal()). A gap in the batches before that ends the waiting. */
     bool waits;
     struct bb_link_evidence said[BB_LINKS];
   } index;

@@ -1,3 +1,22 @@
+/* The machine of the slow side; every step is made under `side.lock`.
+ *
+ *     a round   waits for                          what leads out of it
+ *     closed    rounds_begin()                     open; closed at once if no source is due
+ *     open      the answers that sources owe it    closed: by the last answer; or given up by the fifth alarm or by the
+ *                                                  next rounds_begin()
+ *
+ *     a source  waits for                          what leads out of it
+ *     idle      a round in which it is due         due; by rounds_between(), too, and then its values do not count
+ *     due       the current worker                 reading; idle, if the round is given up, and due in the next one
+ *     reading   its answer, in its own thread      idle; hung, if the round is given up
+ *     hung      the same answer                    idle: only then it can be due again
+ *
+ *     values    hold until                         what leads out of it
+ *     none      an answer in a round               valid
+ *     valid     the next answer in a round         valid, new ones, or these again if it was busy; none, if
+ *                                                  a round ends without it and they are too old (is_gone());
+ *                                                  broken, if one of them is lost between rounds
+ *     broken    the next answer in a round         none: that reading counts as not measured */
 #include "rounds.h"
 
 #include <errno.h>
@@ -138,8 +157,8 @@ static void read_source(unsigned i, struct reading *reading, const struct slow_w
   reading->speeds.count = reading->mhz_groups = reading->temp_groups = 0;
 }
 
-/* Discards a source's values. */
-static void drop(unsigned i) {
+/* A source has no values from now on: its fields are zero, and their bits in `valid` and `flags` are not set. */
+static void drop_values(unsigned i) {
   struct state *state = &side.state[i];
   for (const struct bb_slow_piece *piece = bb_slow_sources[i].pieces; piece->bytes > 0; piece++)
     memset((char *)&side.image + piece->offset, 0, piece->bytes);
@@ -154,10 +173,10 @@ static void drop(unsigned i) {
   state->speeds = state->mhz = state->temps = state->latest = false;
 }
 
-/* Makes a reading valid from now on. */
-static void keep(unsigned i, const struct reading *reading, uint32_t round) {
+/* A source has the values of this reading from now on, and none of an earlier one. */
+static void keep_values(unsigned i, const struct reading *reading, uint32_t round) {
   struct state *state = &side.state[i];
-  drop(i);
+  drop_values(i);
   for (const struct bb_slow_piece *piece = bb_slow_sources[i].pieces; piece->bytes > 0; piece++)
     memcpy((char *)&side.image + piece->offset, (const char *)&reading->fields + piece->offset, piece->bytes);
   side.image.valid |= reading->sets;
@@ -217,6 +236,7 @@ static uint32_t health_age(uint64_t now) {
   return age_s <= 0 ? 0 : age_s >= UINT32_MAX ? UINT32_MAX : (uint32_t)age_s;
 }
 
+/* Publishes the values that all sources have now, as of one time. */
 static void close_round(void) {
   if (!side.open) return;
   side.open = false;
@@ -225,7 +245,7 @@ static void close_round(void) {
   for (unsigned i = 0; i < SOURCES; i++) {
     const struct state *state = &side.state[i];
     stale |= state->hung;
-    if (state->latest && state->round != side.round && is_gone(i, now)) drop(i);
+    if (state->latest && state->round != side.round && is_gone(i, now)) drop_values(i);
   }
   side.published = side.image;
   if ((side.published.valid & BB_VALID_HEALTH) != 0) side.published.health_age_s = health_age(now);
@@ -252,8 +272,8 @@ static void rounds_accept(unsigned i, const struct reading *reading, uint32_t ro
     if ((state->sets & ~reading->sets) != 0) state->broken = true;
     return;
   }
-  if (state->broken) drop(i);
-  else if (!reading->busy || reading->sets != 0) keep(i, reading, round); /* else what it said last counts on */
+  if (state->broken) drop_values(i);
+  else if (!reading->busy || reading->sets != 0) keep_values(i, reading, round); /* else what it said last counts on */
   if (reading->busy) state->asked = false;                                /* but it is due again */
   state->broken = false;
   if (round == side.round && side.open && --side.owing == 0) close_round();
@@ -377,7 +397,7 @@ static bool is_due(unsigned i, uint64_t now) {
 }
 
 /* Ends the round without those that have not answered; returns them as bits. */
-static uint32_t give_up(void) {
+static uint32_t give_up_round(void) {
   uint32_t hung = 0;
   for (unsigned i = 0; i < SOURCES; i++) {
     struct state *state = &side.state[i];
@@ -404,7 +424,7 @@ void rounds_begin(void) {
     awaits_notice = true;
   }
   pthread_mutex_lock(&side.lock);
-  const uint32_t hung = side.open ? give_up() : 0;
+  const uint32_t hung = side.open ? give_up_round() : 0;
   const bool none = hand_over();
   side.round = side.round == UINT32_MAX ? BETWEEN + 1 : side.round + 1;
   side.open = true;
@@ -458,7 +478,7 @@ void rounds_overdue(void) {
   pthread_mutex_lock(&side.lock);
   if (side.open) {
     none = hand_over();
-    if (++side.patience >= MOST_PATIENCE) hung = give_up();
+    if (++side.patience >= MOST_PATIENCE) hung = give_up_round();
     if (side.due != 0) worker = side.current;
   }
   pthread_mutex_unlock(&side.lock);
@@ -505,7 +525,7 @@ void rounds_pretend(const struct slow_world *worlds, unsigned count, uint64_t sl
   for (unsigned k = 0; k < count; k++)
     for (unsigned i = 0; i < SOURCES; i++) {
       read_source(i, &reading, &worlds[k]);
-      keep(i, &reading, 1);
+      keep_values(i, &reading, 1);
       if (k + 1 == count && is_new_trouble(readers[i] == slow_health, &reading)) tell(reading.trouble);
     }
   side.open = true;
