@@ -1,4 +1,4 @@
-/* Reads command lines, and files of options, by one table, like src/common/options: --name VALUE, --name=VALUE,
+/* Reads command lines, and files of options, by one table, like src/options/line.ts: --name VALUE, --name=VALUE,
  * -n VALUE, -nVALUE, flags. Its error messages are the same. Prints nothing, and allocates nothing. */
 #ifndef BB_OPTIONLINE_H
 #define BB_OPTIONLINE_H

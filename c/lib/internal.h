@@ -1,5 +1,5 @@
 /* What the source files of the library share: the handle, and one look at the receiver's evidence. Only reads;
- * ../seqlock.h defines the memory order. */
+ * ../board/seqlock.h defines the memory order. */
 #ifndef BB_INTERNAL_H
 #define BB_INTERNAL_H
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Names, and copies of nodes and reports. A copy of a slot is whole, by the sequence lock of ../seqlock.h; nothing
+/* Names, and copies of nodes and reports. A copy of a slot is whole, by the sequence lock of board/seqlock.h; nothing
  * waits. No system call, no lock, no memory of its own. */
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* Looks at a board for the short verbs: the states of its nodes from the liveness column, and the problems of some
- * of them from their records. Uses the rules of ../overview.h; a board that cannot be read ends the program by
+ * of them from their records. Uses the rules of judge/overview.h; a board that cannot be read ends the program by
  * give_up(). */
 #ifndef BB_CENSUS_H
 #define BB_CENSUS_H

@@ -1,7 +1,7 @@
 // Runs command lines one after another in one child process: what a verb prints, and its exit code, without the time
 // for starting Node. It runs the verbs through the same function as src/main.ts. What only a process of its own shows
-// takes `run` of program.ts instead: signals, stdin, a stdout that is closed, and the lines of the log (common/log.ts),
-// which go past process.stderr and are in no answer here. No test of its own.
+// takes `run` of program.ts instead: signals, stdin, a stdout that is closed, and the lines of the log
+// (service/log.ts), which go past process.stderr and are in no answer here. No test of its own.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,6 +1,6 @@
 // The documents: links lead somewhere, lines and pages are not too long, each page begins with what it answers, the index
-// has all pages, phrases that nobody understood do not come back, tests that they or comments name are there, and the
-// changelog has the form of Keep a Changelog.
+// has all pages, phrases that nobody understood do not come back, tests and paths that they or comments name are there,
+// and the changelog has the form of Keep a Changelog.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
@@ -115,7 +115,7 @@ t.test('phrases that nobody understood', async t => {
 const told = (path: string) =>
   read(path)
     .split('\n')
-    .map(line => (path.endsWith('.md') ? line : (/(?:^|\s)(?:\/\/|#)\s.*|^\s*\/?\*+\s.*/.exec(line)?.[0] ?? '')));
+    .map(line => (path.endsWith('.md') ? line : (/(?:^|\s)(?:\/\/|#|\/\*)\s.*|^\s*\/?\*+\s.*/.exec(line)?.[0] ?? '')));
 const COMMENTED = /\.(md|[cm]?[jt]s|cc?|h|mk|py|sh|go|rs|css|html|toml|ya?ml|conf|service|socket)$|\/Makefile$/;
 
 /** Sources with comments. What tests feed to programs says nothing of this project. */
@@ -142,6 +142,49 @@ t.test('a test that is named in a document or in a comment is there', async t =>
   );
   t.same(found, []);
   t.ok(SOURCES.length > 500, `${SOURCES.length} sources`);
+});
+
+/** A file with its ending, or anything below a folder of ours. */
+const PATH =
+  /(?<![\w./@$*~<-])(?:(?:(?:\.\.?|[\w-]+)\/)*[\w.-]*[\w-]\.(?:[cm]?[jt]s|cc?|h|py|mk|sh)(?![\w(/*-]|\.\w)|(?:bench|c|docs|examples|packaging|proto|python|scripts|src)\/[\w./-]*\w)/g;
+/** Of the kernel, of libraries, of Slurm, made; and what is no file. */
+const FOREIGN =
+  /^(linux|net|fs)\/|^src\/(common\/slurm_|api\/)|^sysexits\.h$|^(Node\.js|beoboard\.cjs)$|[A-Z]{2,}|^\w(\.\w)+$/;
+const FILES = new Set(SOURCES.map(path => posix.basename(path)));
+
+/** The paths in a line of a source that lead nowhere from the root, from c/, src/ or test/, or from its own folder. */
+const goneFrom = (source: string, line: string) =>
+  [...line.matchAll(PATH)].flatMap(([path]) => {
+    const ours = path.replace(/^dist\/(.*)\.js$/, '$1.ts');
+    const places = ['', 'c', 'src', 'test', dirname(source)].map(from => join(ROOT, from, ours));
+    const isThere =
+      FILES.has(path.replace(/\.js$/, '.ts')) || places.some(at => existsSync(at) || existsSync(`${at}.ts`));
+    return isThere || FOREIGN.test(path) ? [] : [path];
+  });
+
+t.test('a path that a comment names is there', async t => {
+  for (const path of [
+    'c/seqlock.h',
+    'src/common/options',
+    '../seqlock.h',
+    'base/nowhere.c',
+    'dist/proto/no.js',
+    'nowhere.h',
+  ])
+    t.same(goneFrom('c/lib/node.c', ` * by ${path}.`), [path], path);
+  for (const path of [
+    'c/board',
+    'src/options/line',
+    '../board/seqlock.h',
+    'base/text.h',
+    'dist/proto/man.js',
+    'text.h',
+  ])
+    t.same(goneFrom('c/lib/node.c', ` * by ${path}.`), [], path);
+  const found = SOURCES.flatMap(path =>
+    told(path).flatMap((line, i) => goneFrom(path, line).map(name => `${path}:${i + 1}: ${name}`)),
+  );
+  t.same(found, []);
 });
 
 t.test('a page that a source names is there', async t => {

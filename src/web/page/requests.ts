@@ -1,5 +1,5 @@
 // The page's requests to its server. Each has a header that a page of another site cannot send: to a server that has a
-// name and no TLS, browsers do not say whose page a request is from (common/http.ts).
+// name and no TLS, browsers do not say whose page a request is from (net/http.ts).
 
 /** A longer list of names does not fit into a request. */
 export const LIST_MOST = 4000;
