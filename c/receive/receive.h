@@ -57,8 +57,8 @@ int bb_receiver_join(struct bb_receiver *receiver, const char *group, uint16_t p
                      size_t why_size);
 
 /* Owns the writer from now on, drains once, and starts the thread: 0, or -errno. Sockets are bound before a board is
- * made or taken over, so that a receiver that cannot listen has changed nothing. `displaced` (NULL: nothing) is called in
- * the thread, as its last action, if another receiver has claimed the board: the status says so, and then only
+ * made or taken over, so that a receiver that cannot listen has changed nothing. `displaced` (NULL: nothing) is called
+ * in the thread, as its last action, if another receiver has claimed the board: the status says so, and then only
  * bb_receiver_stop() is useful. */
 int bb_receiver_start(struct bb_receiver *receiver, struct bb_writer *writer, void (*displaced)(void *context),
                       void *context);
