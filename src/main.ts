@@ -1,7 +1,8 @@
 // beoboard: one program, one verb per job. What belongs to the process, around the verb that runs in it.
 
-import { NOT_BUILT, runVerb } from './runverb.js';
+import { runVerb } from './runverb.js';
 import { exitWhenWritten, leaveTerminals, refuseDebugger, watchStdout } from './service/process.js';
+import { NOT_BUILT } from './text/failure.js';
 
 watchStdout();
 refuseDebugger();

@@ -1,12 +1,10 @@
 // Runs a command line: loads the main function of the chosen verb, and turns the errors that it throws into one line
 // and an exit code.
 
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { ABOUT, EXIT_CODES, VERBS } from './options/verbs.js';
-import { parts } from './parts.js';
+import { type Part, parts } from './parts.js';
 import { isAscii, speakAscii } from './text/ascii.js';
-import { Failure, HelpShown, UsageError } from './text/failure.js';
+import { Failure, HelpShown, NOT_BUILT, UsageError } from './text/failure.js';
 import { didYouMean, nearest, oneLine, quote } from './text/text.js';
 
 function help(): string {
@@ -38,6 +36,21 @@ function unknown(name: string): string {
   return `unknown verb ${quote(name)}; ${didYouMean(meant, see)}`;
 }
 
+/** Verbs whose files are in another package of the system than the program, as packaging/packages.mjs says. */
+const APART = ['supermon', 'zoom'];
+
+/** Loads a part of the program. Throws a Failure if its file is not there. */
+async function loaded(name: keyof typeof parts): Promise<Part> {
+  try {
+    return await parts[name]();
+  } catch (error) {
+    if (!APART.includes(name) || (error as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') throw error;
+    const { VERSION } = await import('./options/version.js');
+    const what = `it is in another package; install beoboard-supermon ${VERSION}`;
+    throw new Failure(what, NOT_BUILT, 'not_installed');
+  }
+}
+
 /** Gives a command line to the main function of its verb. */
 async function give(name: string | undefined, argv: string[]): Promise<number> {
   if (name === 'help' && argv[0] !== undefined) return await give(argv[0], ['--help']);
@@ -50,47 +63,12 @@ async function give(name: string | undefined, argv: string[]): Promise<number> {
     process.stdout.write(`${VERSION}\n`);
     return 0;
   }
-  const load = Object.hasOwn(parts, name) ? parts[name as keyof typeof parts] : undefined;
-  if (load === undefined) {
+  if (!Object.hasOwn(parts, name)) {
     process.stderr.write(`beoboard: ${unknown(name)}\n`);
     return 2;
   }
-  const part = await load();
+  const part = await loaded(name as keyof typeof parts);
   return part.main(argv);
-}
-
-/**
- * The addon, a suitable Node.js, or a verb's file is missing: EX_OSFILE of sysexits.h. Monitoring systems know only 0 to
- * 3, and take any other code for "unknown".
- */
-export const NOT_BUILT = 72;
-
-/** Why the addon cannot be loaded; undefined: the error is another one. */
-function withoutAddon({ code, message }: NodeJS.ErrnoException): string | undefined {
-  if (!message.includes('beoboard.node')) return undefined;
-  // Installing the package does not compile the addon, because it runs no install script. If no prebuilt addon fits
-  // this processor, it is built now.
-  if (code === 'MODULE_NOT_FOUND') return 'the addon is not built';
-  return code === 'ERR_DLOPEN_FAILED'
-    ? `the addon cannot be loaded (${oneLine(message.split('\n')[0] ?? '')})`
-    : undefined;
-}
-
-/** Verbs whose files are in another package of the system than the program, as packaging/packages.mjs says. */
-const APART = /'\.\/(supermon|zoom)-\w+\.cjs'/;
-
-/** What is missing of this program, and what to do; undefined: the error is another one. */
-async function missing(error: unknown): Promise<string | undefined> {
-  if (!(error instanceof Error)) return undefined;
-  if (APART.test(error.message)) {
-    const { VERSION } = await import('./options/version.js');
-    return `it is in another package; install beoboard-supermon ${VERSION}`;
-  }
-  const addon = withoutAddon(error);
-  if (addon === undefined) return undefined;
-  const build = fileURLToPath(new URL('../../scripts/build.mjs', import.meta.url));
-  // A distribution's package cannot build anything.
-  return `${addon}; ${existsSync(build) ? `run node ${build}` : 'install it again'}`;
 }
 
 /** Runs `beoboard argv`; returns the exit code. An error that no part of the program has foreseen is thrown. */
@@ -112,10 +90,7 @@ export async function runVerb([name, ...argv]: readonly string[]): Promise<numbe
       process.stderr.write(`beoboard ${name}: ${oneLine(error.message)}\n`);
       return error.exitCode;
     }
-    const what = await missing(error);
-    if (what === undefined) throw error;
-    process.stderr.write(`beoboard ${name}: ${what}\n`);
-    return NOT_BUILT;
+    throw error;
   } finally {
     undo?.();
   }

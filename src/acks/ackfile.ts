@@ -7,6 +7,7 @@ import { asOwner } from '../service/asowner.js';
 import { believed } from '../service/believed.js';
 import { codeOf, failureAt, lockAlone } from '../service/ownfolder.js';
 import { replaceFile } from '../service/replacefile.js';
+import { codeOfError } from '../text/errorcodes.js';
 import { Failure } from '../text/failure.js';
 import { tryExpand } from '../text/hostlists.js';
 import { isTellable } from '../text/moments.js';
@@ -87,7 +88,7 @@ function locked(path: string): number {
     try {
       return lockAlone(path, 'another beoboard ack has been writing for five seconds; try again');
     } catch (error) {
-      if (left === 0 || !/has been writing/.test((error as Error).message)) throw error;
+      if (left === 0 || codeOfError(error) !== 'lock_held') throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, STEP_MS);
     }
 }
@@ -116,7 +117,7 @@ export function changeAcks(board: string, nowMs: number, change: (acks: readonly
       }
     });
   } catch (error) {
-    if (error instanceof Failure && !/cannot be locked/.test(error.message)) throw error;
+    if (error instanceof Failure && error.code !== 'lock_failed') throw error;
     throw failureAt(ackPath(board), 'cannot be written; run it as the user of the receiver, or as root');
   }
 }

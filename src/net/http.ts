@@ -8,7 +8,9 @@ import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES }
 import { isIP, type Socket } from 'node:net';
 import { hostname } from 'node:os';
 import { type Address, plainName } from '../text/addresses.js';
-import { InputError, lowerCase } from '../text/text.js';
+import { codeOfError, ERROR_CODES, type ErrorCode } from '../text/errorcodes.js';
+import { lowerCase } from '../text/text.js';
+import { qualityOf } from './accept.js';
 import { Connection } from './clients.js';
 import { MOST_HEAD, type ParserError, Refusal, readAsHttp11, refusalOf, targetOf } from './requests.js';
 import { gzipped, type Pieces, send, takesGzip } from './sending.js';
@@ -72,7 +74,7 @@ export interface HttpResponse {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Makes the answer. Throws an InputError for an invalid request. */
+/** Makes the answer. Throws an error with a code (of text/errorcodes.ts) for what is not served. */
 export type Handler = (request: HttpRequest) => HttpResponse | Promise<HttpResponse>;
 
 export const PLAIN = 'text/plain; charset=utf-8';
@@ -80,6 +82,14 @@ export const PLAIN = 'text/plain; charset=utf-8';
 /** A sentence as an answer. */
 export function sentence(status: number, text: string): HttpResponse {
   return { status, type: PLAIN, body: `${text}\n` };
+}
+
+/** Why a request is not served: a sentence, or with its code for those who want JSON rather than text. */
+function refused(code: ErrorCode, message: string, accept = ''): HttpResponse {
+  const status = ERROR_CODES[code];
+  const json = qualityOf(accept, 'application/json');
+  if (json === 0 || json < qualityOf(accept, 'text/plain')) return sentence(status, message);
+  return { status, type: 'application/json', body: `${JSON.stringify({ code, message })}\n` };
 }
 
 /** A client, and what it is doing. */
@@ -168,7 +178,7 @@ export class HttpServer extends TcpServer<HttpConnection, HttpCounts> {
     server.on('checkContinue', meet).on('checkExpectation', meet);
     server.on('clientError', (error: ParserError, socket) => this.#refuse(socket as Socket, refusalOf(error)));
     server.on('connect', (_, socket) =>
-      this.#refuse(socket as Socket, new Refusal(405, 'CONNECT is not served here; use GET or HEAD')),
+      this.#refuse(socket as Socket, new Refusal('method_not_allowed', 'CONNECT is not served here; use GET or HEAD')),
     );
     return await this.listenWith(server, address);
   }
@@ -220,14 +230,15 @@ export class HttpServer extends TcpServer<HttpConnection, HttpCounts> {
       client.refusal ??= refusal;
       return;
     }
-    const body = `${refusal.message}\n`;
+    const response = refused(refusal.code, refusal.message);
     const headers = Object.entries({
       Date: new Date().toUTCString(),
       Connection: 'close',
-      ...this.#headersOf(sentence(refusal.status, refusal.message)),
+      ...this.#headersOf(response),
     });
     const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('');
-    socket.write(`HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\n${lines}\r\n${body}`);
+    const { status, body } = response;
+    socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines}\r\n${body}`);
     this.finish(client);
   }
 
@@ -259,8 +270,8 @@ export class HttpServer extends TcpServer<HttpConnection, HttpCounts> {
       // A page of another site, whose owner made its name resolve to this address, must not read what is served here.
       if (!this.#isOurs(nameOf(host), socket)) {
         this.counts.misnamed++;
-        return sentence(
-          421,
+        throw new Refusal(
+          'other_host',
           'this server does not accept that host name; use its address, or start it with --allow-host NAME',
         );
       }
@@ -273,12 +284,10 @@ export class HttpServer extends TcpServer<HttpConnection, HttpCounts> {
       const [, zone = ''] = socket.localAddress?.split('%') ?? [];
       return await this.#handle({ path, query, host, zone, accept, site, isForeign, token });
     } catch (error) {
-      if (error instanceof InputError) return sentence(400, error.message);
-      if (error instanceof Refusal) {
-        client.isLast ||= error.closes;
-        return sentence(error.status, error.message);
-      }
-      throw error;
+      const code = codeOfError(error);
+      if (code === undefined) throw error;
+      client.isLast ||= error instanceof Refusal && error.closes;
+      return refused(code, (error as Error).message, headers.accept);
     }
   }
 

@@ -2,6 +2,7 @@
 // statuses for those that it does.
 
 import type { IncomingMessage } from 'node:http';
+import type { ErrorCode } from '../text/errorcodes.js';
 
 /** The longest target, and all headers together, bytes: RFC 9112, 3, asks for 8,000 for the request line. */
 const MOST_TARGET = 8000;
@@ -14,10 +15,10 @@ const LONG_TARGET = 'the address is too long; ask for less at once';
 const OTHER_VERSION = 'only HTTP/1.1 and HTTP/1.0 are served here';
 const LONG_HEADERS = 'the headers are too long, or too many';
 
-/** A request that is not served: the status, and a sentence that says why. */
+/** A request that is not served: the code, and a sentence that says why. */
 export class Refusal extends Error {
   constructor(
-    readonly status: number,
+    readonly code: ErrorCode,
     message: string,
     /** Whether nothing that follows on the connection can be trusted to be a request. */
     readonly closes = false,
@@ -41,30 +42,33 @@ const AUTHORITY = /^(?:\[[\w:.%~-]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/;
 
 /** Returns the target of a valid request. Throws a Refusal for others. */
 export function targetOf({ method, url = '', httpVersion, headers, rawHeaders }: IncomingMessage): Target {
-  if (!httpVersion.startsWith('1.')) throw new Refusal(505, OTHER_VERSION, true);
+  if (!httpVersion.startsWith('1.')) throw new Refusal('other_version', OTHER_VERSION, true);
   const coding = headers['transfer-encoding']?.toLowerCase();
   // Where a body ends that has another coding is not known, nor what a proxy of HTTP/1.0, which knows none, took it for.
   if (coding !== undefined && (coding !== 'chunked' || httpVersion === '1.0'))
-    throw new Refusal(400, 'no Transfer-Encoding is taken but chunked, and none with HTTP/1.0', true);
-  if (url.length > MOST_TARGET) throw new Refusal(414, LONG_TARGET, true);
+    throw new Refusal('invalid_request', 'no Transfer-Encoding is taken but chunked, and none with HTTP/1.0', true);
+  if (url.length > MOST_TARGET) throw new Refusal('target_too_long', LONG_TARGET, true);
   if (rawHeaders.length > 2 * MOST_HEADER_LINES || rawHeaders.join('::').length > MOST_HEADERS)
-    throw new Refusal(431, LONG_HEADERS, true);
+    throw new Refusal('headers_too_large', LONG_HEADERS, true);
   if (headers.expect !== undefined && headers.expect.toLowerCase() !== '100-continue')
-    throw new Refusal(417, 'nothing but 100-continue can be expected here', true);
-  if (method !== 'GET' && method !== 'HEAD') throw new Refusal(405, `${method} is not served here; use GET or HEAD`);
+    throw new Refusal('expectation_failed', 'nothing but 100-continue can be expected here', true);
+  if (method !== 'GET' && method !== 'HEAD')
+    throw new Refusal('method_not_allowed', `${method} is not served here; use GET or HEAD`);
   const hosts = rawHeaders.filter((_, i) => rawHeaders[i - (i % 2)]?.toLowerCase() === 'host' && i % 2 === 1);
   // Which of two a proxy has checked is not known.
-  if (hosts.length > 1) throw new Refusal(400, 'the request has several Host headers; send one');
-  if (hosts.length === 0 && httpVersion !== '1.0') throw new Refusal(400, 'the request has no Host header; send one');
+  if (hosts.length > 1) throw new Refusal('invalid_request', 'the request has several Host headers; send one');
+  if (hosts.length === 0 && httpVersion !== '1.0')
+    throw new Refusal('invalid_request', 'the request has no Host header; send one');
   const [named = ''] = hosts;
-  if (!AUTHORITY.test(named)) throw new Refusal(400, 'the Host header is no host and port');
+  if (!AUTHORITY.test(named)) throw new Refusal('invalid_request', 'the Host header is no host and port');
   const [, authority, rest] = /^https?:\/\/([^/?#]*)(.*)$/i.exec(url) ?? [undefined, undefined, url];
   if (authority !== undefined && (!AUTHORITY.test(authority) || /^(?::|$)/.test(authority)))
-    throw new Refusal(400, 'the address has no host and port');
+    throw new Refusal('invalid_request', 'the address has no host and port');
   const whole = authority === undefined || rest.startsWith('/') ? rest : `/${rest}`;
   const [, path, search = ''] = /^(\/[^?#]*)(?:\?([^#]*))?$/.exec(whole) ?? [];
-  if (path === undefined) throw new Refusal(400, 'the request is for no path of this server');
-  if (/%(?![0-9a-f]{2})/i.test(path)) throw new Refusal(400, 'the path has a % that encodes nothing; write %25');
+  if (path === undefined) throw new Refusal('invalid_request', 'the request is for no path of this server');
+  if (/%(?![0-9a-f]{2})/i.test(path))
+    throw new Refusal('invalid_request', 'the path has a % that encodes nothing; write %25');
   const plain = path.replace(/%[0-9a-f]{2}/gi, code => {
     const character = String.fromCharCode(Number.parseInt(code.slice(1), 16));
     return /[\w.~-]/.test(character) ? character : code;
@@ -98,10 +102,12 @@ export function refusalOf({ code, rawPacket, bytesParsed = 0 }: ParserError): Re
   const text = rawPacket?.toString('latin1') ?? '';
   switch (code) {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return new Refusal(408, 'the request did not come to its end in time', true);
+      return new Refusal('request_timeout', 'the request did not come to its end in time', true);
     case 'HPE_HEADER_OVERFLOW': {
       const begun = text.slice(0, bytesParsed).split('\r\n\r\n').at(-1) ?? '';
-      return begun.includes('\n') ? new Refusal(431, LONG_HEADERS, true) : new Refusal(414, LONG_TARGET, true);
+      return begun.includes('\n')
+        ? new Refusal('headers_too_large', LONG_HEADERS, true)
+        : new Refusal('target_too_long', LONG_TARGET, true);
     }
   }
   const [line = ''] = text.slice(text.lastIndexOf('\n', bytesParsed - 1) + 1).split(/\r?\n/, 1);
@@ -110,8 +116,8 @@ export function refusalOf({ code, rawPacket, bytesParsed = 0 }: ParserError): Re
     code === 'HPE_PAUSED_H2_UPGRADE' ||
     (code === 'HPE_INVALID_VERSION' && version !== undefined && version !== '1.1')
   )
-    return new Refusal(505, OTHER_VERSION, true);
+    return new Refusal('other_version', OTHER_VERSION, true);
   if (code === 'HPE_INVALID_METHOD' && version !== undefined)
-    return new Refusal(501, 'this method is not known here; use GET or HEAD', true);
-  return new Refusal(400, 'this is not a valid HTTP request', true);
+    return new Refusal('unknown_method', 'this method is not known here; use GET or HEAD', true);
+  return new Refusal('invalid_request', 'this is not a valid HTTP request', true);
 }

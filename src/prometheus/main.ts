@@ -1,6 +1,7 @@
 // The verb `prometheus`: serves boards to Prometheus on the master: one scrape instead of one per node.
 
 import { type HttpRequest, type HttpResponse, HttpServer, sentence } from '../net/http.js';
+import { Refusal } from '../net/requests.js';
 import { listenAll, runServer } from '../net/runserver.js';
 import { distinct } from '../options/boardnames.js';
 import { defineVerb, forms, parseVerb, type ValuesOf } from '../options/options.js';
@@ -67,7 +68,10 @@ export function responder(exporter: Exporter, { nodeMetrics }: Pick<Options, 'no
       }
       case '/node-metrics': {
         if (!nodeMetrics)
-          return sentence(404, 'node-metrics are switched off; start beoboard prometheus with --node-metrics');
+          throw new Refusal(
+            'switched_off',
+            'node-metrics are switched off; start beoboard prometheus with --node-metrics',
+          );
         const format = formatOf(accept);
         const body = exporter.nodeMetrics(parseScrape(query, false), format);
         return { status: 200, type: MEDIA_TYPES[format], body };
@@ -79,7 +83,7 @@ export function responder(exporter: Exporter, { nodeMetrics }: Pick<Options, 'no
       case '/':
         return front(200);
       default:
-        return sentence(404, 'there is no such page; see /');
+        throw new Refusal('not_found', 'there is no such page; see /');
     }
   };
 }

@@ -1,6 +1,7 @@
 // Parses the parameters of a scrape: `?collect[]=cpu&nodes=LIST&k=1&of=8`. Each invalid word is an InputError with a
 // sentence.
 
+import { qualityOf } from '../net/accept.js';
 import { expand } from '../text/hostlists.js';
 import { didYouMean, InputError, nearest, quote } from '../text/text.js';
 import { COLLECTORS, type Collector, DEFAULT_COLLECTORS } from './families.js';
@@ -87,19 +88,6 @@ export function targetOf(host: string, zone: string): string {
   const [, address, given = zone, port] =
     /^\[(fe[89ab][\da-f]:[\da-f:.]*)(?:%(?:25)?([^\]]+))?\](.*)$/i.exec(host) ?? [];
   return address === undefined || given === '' ? host : `[${address}%${given}]${port}`;
-}
-
-/** The quality value that a client gives to a media type; 0: it does not accept it. */
-function qualityOf(accept: string, type: string, version: (text: string | undefined) => boolean): number {
-  let best = 0;
-  for (const part of accept.split(',')) {
-    const [media = '', ...parameters] = part.split(';').map(text => text.trim().toLowerCase());
-    if (media !== type) continue;
-    const value = (name: string) => parameters.find(text => text.startsWith(`${name}=`))?.slice(name.length + 1);
-    const quality = Number(value('q') ?? 1);
-    if (version(value('version')) && quality > best) best = quality;
-  }
-  return best;
 }
 
 /** The available format that the client prefers; text if it does not say. */

@@ -7,7 +7,7 @@ import type { Log } from '../service/log.js';
 import { oneLine } from '../text/text.js';
 import { type AccessOptions, accessOf } from './natsaccess.js';
 import { MOST_MESSAGE } from './natsmeter.js';
-import { connectTo } from './natstransport.js';
+import { connectTo, isServerError } from './natstransport.js';
 
 /** A message as it arrived. */
 export interface Message {
@@ -197,7 +197,7 @@ export class NatsBus implements Bus {
       const why = oneLine(status.error.message);
       this.#log.seldom('server', `the server says: ${why}`);
       // The server ends the connection of a slow consumer, and says why.
-      if (/slow consumer/i.test(why)) this.#lost('the server closed the connection: too slow', true);
+      if (isServerError(why, 'slow')) this.#lost('the server closed the connection: too slow', true);
     }
   }
 

@@ -23,6 +23,13 @@ const MOST_UNSENT = 64 << 20;
 const PONG = Buffer.from('PONG\r\n');
 const CLOSED = 'the server closed the connection';
 
+/** Errors of servers that something is decided by: how they begin, which is all that the protocol has for a code. */
+const SERVER_ERRORS = { permissions: 'permissions violation', slow: 'slow consumer' } as const;
+
+/** Whether a server's error is of that kind. */
+export const isServerError = (text: string, kind: keyof typeof SERVER_ERRORS): boolean =>
+  text.toLowerCase().replace(/^'/, '').startsWith(SERVER_ERRORS[kind]);
+
 /** What an error line says; undefined: it is another line. */
 const errorOf = (line: string) => /^-ERR[ \t]+'?(.*?)'?$/is.exec(line)?.[1];
 
@@ -107,7 +114,7 @@ class MeteredTransport extends NodeTransport {
     const meter = new Meter(line => {
       const why = errorOf(line);
       // This error alone does not end the connection.
-      if (why !== undefined && !/^permissions violation/i.test(why)) this.#said = why;
+      if (why !== undefined && !isServerError(why, 'permissions')) this.#said = why;
     });
     try {
       for await (const frame of super.iterate()) {

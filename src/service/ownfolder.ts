@@ -3,6 +3,7 @@
 import { fstatSync, lstatSync, mkdirSync, statSync } from 'node:fs';
 import { constants } from 'node:os';
 import { lock } from '../native/index.js';
+import type { ErrorCode } from '../text/errorcodes.js';
 import { Failure } from '../text/failure.js';
 import { oneLine } from '../text/text.js';
 
@@ -17,8 +18,8 @@ export interface FolderKind {
 }
 
 /** A Failure about a file or folder, of one line. */
-export function failureAt(path: string, why: string): Failure {
-  return new Failure(`${oneLine(path)}: ${oneLine(why)}`, 1);
+export function failureAt(path: string, why: string, code?: ErrorCode): Failure {
+  return new Failure(`${oneLine(path)}: ${oneLine(why)}`, 1, code);
 }
 
 /** The error number's name of a failed call. */
@@ -48,13 +49,13 @@ export function checkOwnFolder(folder: string, { mode, option, open }: FolderKin
 }
 
 /**
- * Locks a file until the process ends or closes it, and returns its descriptor. Throws a Failure; `held` says that
- * another process has it.
+ * Locks a file until the process ends or closes it, and returns its descriptor. Throws a Failure: `lock_held`, which
+ * says `held`, if another process has it, or `lock_failed`.
  */
 export function lockAlone(path: string, held: string): number {
   const fd = lock(path);
-  if (fd === -constants.errno.EWOULDBLOCK) throw failureAt(path, held);
-  if (fd < 0) throw failureAt(path, `cannot be locked: error ${-fd}`);
+  if (fd === -constants.errno.EWOULDBLOCK) throw failureAt(path, held, 'lock_held');
+  if (fd < 0) throw failureAt(path, `cannot be locked: error ${-fd}`, 'lock_failed');
   return fd;
 }
 

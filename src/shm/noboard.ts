@@ -14,7 +14,11 @@ export class NoBoard extends Failure {
     readonly path: string,
     why: string,
   ) {
-    super(`${path}: ${why}${state === 'absent' ? '; start beoboard receive, or give its --board' : ''}`, NO_BOARD);
+    super(
+      `${path}: ${why}${state === 'absent' ? '; start beoboard receive, or give its --board' : ''}`,
+      NO_BOARD,
+      'no_board',
+    );
   }
 }
 

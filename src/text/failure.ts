@@ -1,18 +1,27 @@
 // Errors that are shown to people in one line, with their own exit codes and without a stack.
 
+import type { ErrorCode } from './errorcodes.js';
 import { InputError } from './text.js';
 
 /**
  * The message is one line: what is wrong, where, and what to do. `exitCode` as in the design: 1 failure, 4 no board.
+ * `code`: for those who decide by it.
  */
 export class Failure extends Error {
   constructor(
     message: string,
     readonly exitCode: number,
+    readonly code?: ErrorCode,
   ) {
     super(message);
   }
 }
+
+/**
+ * The exit code if the addon, a suitable Node.js, or a verb's file is missing: EX_OSFILE of sysexits.h. Monitoring
+ * systems know only 0 to 3, and take any other code for "unknown".
+ */
+export const NOT_BUILT = 72;
 
 /** An invalid command line; the message is the whole line for stderr, `exitCode` the exit code of the process. */
 export class UsageError extends Error {

@@ -1,5 +1,6 @@
 // Errors about what a user wrote, quoted in one line. Pure: also for the page.
 
+import type { ErrorCode } from './errorcodes.js';
 import { oneLine, shortened } from './unseen.js';
 
 /**
@@ -8,6 +9,7 @@ import { oneLine, shortened } from './unseen.js';
  */
 export class InputError extends Error {
   override readonly name: string = 'InputError';
+  readonly code: ErrorCode = 'invalid_input';
 
   /** The file that it is about, if that is a key or a node list. */
   about: NamedFile | undefined;

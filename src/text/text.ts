@@ -1,6 +1,7 @@
 // Texts for people: the nearest known word, numbers, and files that a user named. Prints nothing.
 
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { getSystemErrorMap } from 'node:util';
 import { InputError, lowerCase, type NamedFile, quote } from './inputerror.js';
 import { oneLine } from './unseen.js';
 
@@ -107,9 +108,8 @@ function readWhole(file: string): Buffer {
 /** Why a file cannot be read, in words. */
 export function whyUnreadable(error: unknown): string {
   if (error instanceof InputError) return error.message;
-  // "ENOENT: no such file or directory, open 'x'": people need the middle part.
-  const { code, message } = error as NodeJS.ErrnoException;
-  return code === 'EISDIR' ? 'it is a directory' : (/: ([^,]+)/.exec(message)?.[1] ?? 'it cannot be opened');
+  const { code, errno = 0 } = error as NodeJS.ErrnoException;
+  return code === 'EISDIR' ? 'it is a directory' : (getSystemErrorMap().get(errno)?.[1] ?? 'it cannot be opened');
 }
 
 /** The text of a file that the user named. Throws an InputError if it cannot be read. */

@@ -4,7 +4,8 @@
 import { type AskedEvents, chosenEvents } from '../events/eventfeed.js';
 import { schedulerColumns, schedulerSection } from '../jobs/schedulernode.js';
 import { ranked } from '../layout/terms.gen.js';
-import { type HttpRequest, type HttpResponse, sentence } from '../net/http.js';
+import type { HttpRequest, HttpResponse } from '../net/http.js';
+import { Refusal } from '../net/requests.js';
 import type { Pieces } from '../net/sending.js';
 import { EVENTS } from '../options/journalevents.js';
 import { someOf } from '../options/values.js';
@@ -15,7 +16,6 @@ import { oddOnesOf } from '../query/oddheat.js';
 import { survey } from '../query/survey.js';
 import { SCALES } from '../readings/scales.js';
 import { SLICE_MS } from '../service/slices.js';
-import { NoBoard } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { painter } from '../terminal/style.js';
@@ -132,6 +132,12 @@ export class Api {
     return this.wall.watcher.last?.seq ?? 0;
   }
 
+  /** Throws a Refusal if there was no board at the last look. */
+  #checkBoard(): void {
+    const { trouble } = this.wall.watcher;
+    if (trouble !== undefined) throw new Refusal('no_board', trouble);
+  }
+
   #reader(): BoardReader {
     const { path, owner } = this.wall.watcher.reader;
     return new BoardReader(path, owner);
@@ -163,8 +169,7 @@ export class Api {
     const teller = nodeTeller(fields, this.wall.digest);
     const condition = where === null ? undefined : parseCondition(where);
     // Trouble with the board is reported before the first byte.
-    const { trouble } = this.wall.watcher;
-    if (trouble !== undefined) return sentence(503, trouble);
+    this.#checkBoard();
     const isShown: Condition = node =>
       (among === undefined || among.has(node.name)) && (condition === undefined || condition(node));
     return answer(bytesOf(this.#nodePieces(teller, isShown)));
@@ -189,18 +194,13 @@ export class Api {
     const { jobs, watcher } = this.wall;
     const hidden = [...(asked.fields ?? []), asked.sort].find(name => /^-?(slurm|user|jobs)$/.test(name));
     if (jobs === undefined && hidden !== undefined) throw new InputError(`${quote(hidden)}: ${JOBS_HIDDEN}`);
-    if (watcher.trouble !== undefined) return sentence(503, watcher.trouble);
-    try {
-      return answer(
-        await this.#pages.page(key, {
-          ...asked,
-          columns: jobs === undefined ? [] : schedulerColumns(jobs.view(watcher.names)),
-        }),
-      );
-    } catch (error) {
-      if (error instanceof NoBoard) return sentence(503, error.message);
-      throw error;
-    }
+    this.#checkBoard();
+    return answer(
+      await this.#pages.page(key, {
+        ...asked,
+        columns: jobs === undefined ? [] : schedulerColumns(jobs.view(watcher.names)),
+      }),
+    );
   }
 
   *#nodePieces(teller: (node: Parameters<Condition>[0]) => string, isShown: Condition): Generator<string | undefined> {
@@ -239,7 +239,10 @@ export class Api {
     const tick = this.wall.watcher.tick(seq);
     if (tick === undefined) {
       const { ticks } = this.wall.watcher;
-      return sentence(404, `seq ${seq} is not kept; there are ${ticks.at(-1)?.seq ?? 0} to ${ticks[0]?.seq ?? 0}`);
+      throw new Refusal(
+        'not_kept',
+        `seq ${seq} is not kept; there are ${ticks.at(-1)?.seq ?? 0} to ${ticks[0]?.seq ?? 0}`,
+      );
     }
     const names = SCALES.map(({ name }) => name);
     const chosen = (fields ?? names).map(name => {
@@ -289,7 +292,7 @@ export class Api {
     try {
       const snapshot = reader.snapshotOf(name);
       const [node] = [...snapshot.nodes()];
-      if (node === undefined) return sentence(404, `${quote(name)} is not on the board`);
+      if (node === undefined) throw new Refusal('unknown_node', `${quote(name)} is not on the board`);
       const { jobs, watcher } = this.wall;
       const slurm = jobs && schedulerSection(jobs.view(watcher.names), name);
       const sheet = {
@@ -301,9 +304,6 @@ export class Api {
         history: this.wall.river.node(name),
       };
       return answer(`${json(sheet).slice(0, -1)},"node":${nodeTeller(undefined, this.wall.digest)(node)}}\n`);
-    } catch (error) {
-      if (error instanceof NoBoard) return sentence(503, error.message);
-      throw error;
     } finally {
       reader.close();
     }
@@ -325,12 +325,12 @@ export class Api {
     return whole({ schema: 1, seq, ...from, whole: isWhole && more === 0, more, events: found.slice(more) });
   }
 
-  /** What is told of jobs; a sentence: why there is nothing of that name. */
-  #ofJobs(path: string, query: URLSearchParams, tell: (jobs: Jobs, digest: Snapshot) => object | string): HttpResponse {
+  /** What is told of jobs. */
+  #ofJobs(path: string, query: URLSearchParams, tell: (jobs: Jobs, digest: Snapshot) => object): HttpResponse {
     checked(query, []);
     const { jobs, digest, watcher } = this.wall;
-    if (jobs === undefined) return sentence(404, JOBS_HIDDEN);
-    if (digest === undefined) return sentence(503, watcher.trouble ?? 'the board was not looked at yet');
+    if (jobs === undefined) throw new Refusal('jobs_hidden', JOBS_HIDDEN);
+    if (digest === undefined) throw new Refusal('no_board', watcher.trouble ?? 'the board was not looked at yet');
     return this.#toldAgain(path, () => tell(jobs, digest));
   }
 
@@ -350,24 +350,17 @@ export class Api {
     }
   }
 
-  /** What is made for nobody in particular; a sentence: why there is nothing. An answer that took long is told again. */
-  #toldAgain(path: string, tell: () => object | string): HttpResponse {
-    const { trouble } = this.wall.watcher;
-    if (trouble !== undefined) return sentence(503, trouble);
+  /** What is made for nobody in particular. An answer that took long is told again. */
+  #toldAgain(path: string, tell: () => object): HttpResponse {
+    this.#checkBoard();
     const began = performance.now();
     const known = this.#told.get(path);
     if (known !== undefined && began < known.until) return known.response;
-    try {
-      const told = tell();
-      const response = typeof told === 'string' ? sentence(404, told) : whole({ schema: 1, seq: this.#seq, ...told });
-      const end = performance.now();
-      if (this.#told.size >= MOST_TOLD) this.#told.clear();
-      this.#told.set(path, { response, until: end + (end - began) / TOLD_SHARE });
-      return response;
-    } catch (error) {
-      if (error instanceof NoBoard) return sentence(503, error.message);
-      throw error;
-    }
+    const response = whole({ schema: 1, seq: this.#seq, ...tell() });
+    const end = performance.now();
+    if (this.#told.size >= MOST_TOLD) this.#told.clear();
+    this.#told.set(path, { response, until: end + (end - began) / TOLD_SHARE });
+    return response;
   }
 
   async #river(query: URLSearchParams): Promise<HttpResponse> {

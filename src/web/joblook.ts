@@ -5,6 +5,7 @@ import { jobLines, jobNotes, jobPageJson, MEMBER_COLUMNS, noJobText } from '../j
 import { jobJson, jobsNumbered, listJobs, nodesOf } from '../jobs/joblist.js';
 import { type JobMember, membersOf, toldOf } from '../jobs/jobmembers.js';
 import { listUsers, userJson } from '../jobs/userlist.js';
+import { Refusal } from '../net/requests.js';
 import { NOTHING } from '../query/columns.js';
 import { survey } from '../query/survey.js';
 import { SCALES } from '../readings/scales.js';
@@ -73,13 +74,13 @@ export class Jobs {
     return { slurm: view.head, users: listUsers(listJobs(view, nodeOf), view, nodeOf).map(userJson) };
   }
 
-  /** One job, with the first of its nodes and their last 15 minutes; a sentence: why there is none of that number. */
-  page(number: string, snapshot: Snapshot, wall: Shown): object | string {
+  /** One job, with the first of its nodes and their last 15 minutes; Throws a Refusal: there is none of that number. */
+  page(number: string, snapshot: Snapshot, wall: Shown): object {
     const { reader, names: all } = wall.watcher;
     const { view, nodeOf } = this.#look(snapshot, all);
     const parts = jobsNumbered(number, view, nodeOf);
     const [row] = parts;
-    if (row === undefined || parts.length > 1) return noJobText(number, parts);
+    if (row === undefined || parts.length > 1) throw new Refusal('unknown_job', noJobText(number, parts));
     const single = new BoardReader(reader.path, reader.owner);
     try {
       const names = row.names.slice(0, RIVER.mostNodes);

@@ -23,7 +23,9 @@ const KEPT_MS = 10_000;
 const JUST_MS = 500;
 
 /** A request that cannot be answered now, and may be later; a sentence. */
-export class TooMuch extends Error {}
+export class TooMuch extends Error {
+  readonly code = 'too_much';
+}
 
 type Query = Chosen | Grouped | Values;
 

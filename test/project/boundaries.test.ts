@@ -18,7 +18,8 @@ const FLOORS: Record<string, string[]>[] = [
   // The ground: no board, no node.
   {
     layout: [],
-    native: [],
+    // text, to say why it cannot be loaded.
+    native: ['text'],
     text: [],
     options: ['text', 'layout'],
     // What every daemon does; messages to a service manager, over sockets that Node does not have.
