@@ -4,6 +4,7 @@ import { VERSION } from '../options/version.js';
 import { array, flag, integer, list, number, object, type Schema, text, word } from '../presentation/schema.js';
 import { BOARD, JOB, MARK, MEMBER, nodeShape, ODD, SLURM, structShape, TROUBLE, USER } from '../presentation/shapes.js';
 import { SCALES } from '../readings/scales.js';
+import { ERROR_CODES } from '../text/errorcodes.js';
 import { NODE_PAGE, RIVER, STATES } from './wire.js';
 
 const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
@@ -36,6 +37,10 @@ const VALUES = array({ type: ['number', 'null'] });
 const SENTENCE = object({ kind: text(), text: text(), 'nodes?': list() });
 
 const SCHEMAS: Readonly<Record<string, Schema>> = {
+  Refusal: object({
+    code: word(Object.keys(ERROR_CODES)),
+    message: text('the sentence that is answered to those who do not ask for JSON by the header Accept'),
+  }),
   Report: structShape('report'),
   Node: nodeShape(ref('Report')),
   Chosen: {
@@ -291,7 +296,10 @@ function operation({ summary, parameters = [], answers, refuses = {} }: Path, pa
       ? { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } }
       : { 'application/json': { schema: ofJson } };
   const inPath = /\{(\w+)\}/.exec(path)?.[1];
-  const sentence = (description: string) => ({ description, content: { 'text/plain': { schema: text() } } });
+  const sentence = (description: string) => ({
+    description,
+    content: { 'text/plain': { schema: text() }, 'application/json': { schema: ref('Refusal') } },
+  });
   return {
     get: {
       summary,

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { monotonicMs } from '../../src/schedulerfile/statefile.js';
 import { Snapshot } from '../../src/shm/snapshot.js';
+import { ERROR_CODES, type ErrorCode } from '../../src/text/errorcodes.js';
 import { Chosen, Grouped } from '../../src/web/layouts.js';
 import { RIVER } from '../../src/web/wire.js';
 import { board as boardOf } from '../kit/ganglia.js';
@@ -146,7 +147,13 @@ t.test('a board that stands still', async t => {
       t.equal(answer.status, status, url);
       t.match(answer.text, why, url);
       t.match(answer.headers['content-type'], /^text\/plain/, url);
+      const coded = await ask(`${api}${url}`, { Accept: 'application/json, text/plain;q=0.5' });
+      const { code, message } = coded.json() as { code: ErrorCode; message: string };
+      t.same([coded.status, ERROR_CODES[code], coded.headers['content-type']], [status, status, 'application/json']);
+      t.match(message, why, `${url}, for those who want JSON`);
     };
+    for (const accept of ['*/*', 'text/plain, application/json;q=0.9', 'application/json;q=0'])
+      t.match(await ask(`${api}nothing`, { Accept: accept }), { status: 404, text: /^there is no such page/ }, accept);
     await refused('nodes?where=lod%3E1', 400, /^column 1: there is no field 'lod'; did you mean load\?|load/);
     await refused(`nodes?where=${'x'.repeat(257)}`, 400, /longer than 256 bytes/);
     for (const word of ['constructor', '__proto__', 'toString'])
