@@ -25,7 +25,7 @@ import { TICK_MS, type Tick } from './watcher.js';
 import { type BoardStatus, CELL, type GapKind, numberOf, RIVER, STATE_MASK, STATES, VALUE_MOST } from './wire.js';
 
 const { columns: COLUMNS, valueEvery: EVERY, most: VALUE_MOST_8, none: NONE, gap: GAP } = RIVER;
-/** Nodes beyond this number have no history: 128 Ki nodes take 168 MiB. */
+/** Nodes beyond this number have no history: 128 Ki nodes take 214 MiB. */
 const MOST_NODES = 131_072;
 /** The memory for all groups of all rules, bytes. */
 const GROUPS_BYTES = 20 * 2 ** 20;
