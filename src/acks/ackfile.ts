@@ -47,7 +47,7 @@ function parseAcks(path: string, text: string): FoundAcks {
   return { acks: [], acksWhy: `${oneLine(path)} is not understood, so no line is acknowledged; remove it` };
 }
 
-/** What is acknowledged on that board, also what is over; nothing if there is no file. Never throws. */
+/** All acknowledgements of a board, expired ones too; none if there is no file. Never throws. */
 export function readAcks(board: string): FoundAcks {
   const path = ackPath(board);
   try {
@@ -74,7 +74,7 @@ export class AckFollower {
       const { ino, mtimeNs, ctimeNs } = lstatSync(ackPath(this.board), { bigint: true });
       which = `${ino} ${mtimeNs} ${ctimeNs}`;
     } catch (error) {
-      // That it cannot be looked at is found again by reading it.
+      // `readAcks` meets the same error, and says what is wrong.
       which = codeOf(error);
     }
     if (which !== this.#which) [this.#which, this.#found] = [which, readAcks(this.board)];

@@ -176,7 +176,7 @@ export class Follower {
     const { event_last = 0 } = this.reader.nodeStates().board.header;
     const { last, next } = this.following;
     this.#next = next ?? Math.max(1, event_last + 1 - last);
-    // What nobody has asked for cannot be lost.
+    // Nobody has asked for events before the first call, so none of those counts as lost.
     const entries = this.#read(next === undefined ? [] : changes);
     // Every node in these events has a record by now.
     const nodeStates = this.reader.nodeStates();
@@ -322,7 +322,7 @@ export class Follower {
     return clone === undefined ? {} : { addresses: clone.addresses };
   }
 
-  /** What the node had said before it was booted, of which the first report came then. */
+  /** What a node had said before its last boot, if the first report of that boot came at `stampNs`. */
   #bootWordsOf(subject: number, stampNs: bigint): Pick<RingEvent, 'last_words'> {
     const node = this.#nodeOf(subject);
     const boot = node?.memory;

@@ -43,7 +43,7 @@ export function gapsOf(snapshot: Snapshot): Gap[] {
         gaps.push(deaf);
       }
     }
-    // One that is still down has a sentence of its own.
+    // A link that is still down has a sentence of its own: only one that came up again makes a gap here.
     else if (event === 'link_down') down.set(subject, down.get(subject) ?? age);
     else if (event === 'link_up') {
       const from = down.get(subject);

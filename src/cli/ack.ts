@@ -59,7 +59,7 @@ function untilOf(until: { readonly ms: number; readonly isTimeOfDay: boolean }, 
 const told = ({ key, nodes, by, until, reason }: Ack) =>
   `${oneLine(key)}${nodes === '' ? '' : ` (${oneLine(nodes)})`}: by ${oneLine(by)} until ${wallTime(Date.parse(until))}${reason === undefined ? '' : `: ${oneLine(reason)}`}`;
 
-/** Those that hold. */
+/** The acknowledgements that have not expired. */
 const present = (board: string, nowMs: number) => {
   const { acks, acksWhy: why } = readAcks(board);
   return { acks: acks.filter(({ until }) => Date.parse(until) > nowMs), why };

@@ -379,7 +379,7 @@ export class Dump {
       this.#checkIndex(names) ?? this.#checkLinks() ?? this.#checkSenders() ?? this.#checkEvents() ?? fault;
   }
 
-  /** The same, not checked; ends early with what is wrong if the file was cut. */
+  /** All records, before they are checked. If the file was cut, it ends early and tells that. */
   *#runs(header: Header) {
     const { count } = this;
     const { records_offset, record_stride, column_offset, column_stride, slots_offset, slot_stride, slots } = header;

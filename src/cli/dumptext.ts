@@ -132,7 +132,7 @@ let firstText = new Prepared('');
 
 function putOffset(page: Page, offset: number): void {
   const first = Math.floor(offset / TEN_TO_LAST);
-  // Without digits before them, the last ones have no zeros in front.
+  // An offset with no digits before the last ones is padded with blanks, not with zeros.
   if (first === 0) {
     page.whole(offset, AT_WIDTH);
     return;

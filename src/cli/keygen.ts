@@ -220,7 +220,7 @@ export async function main(argv: string[]): Promise<number> {
   // Keys of nodes are only copied from here.
   const readers = asked.nodes !== undefined ? [] : asked.relay !== undefined ? [RELAY, DAEMON] : [DAEMON];
   const owner = file === '-' ? undefined : ownerOf(asked.owner, readers);
-  // Where there is nothing to choose from, it is as with any file.
+  // Without a user beoboard and without --owner the file belongs to whoever made it, which need not be said.
   const isChosen = asked.owner !== undefined || findUser(DAEMON) !== undefined;
   const whose = owner !== undefined && isChosen ? `; owner: ${owner.name}` : '';
   const done = async (what: string) => {

@@ -87,7 +87,7 @@ async function namesAsked(
   const { nodesOfJobs } = await import('../jobs/joblist.js');
   const members = nodesOfJobs(slurm, { job, user });
   const whose = [...(job === undefined ? [] : [`job ${job}`]), ...(user === undefined ? [] : [`user ${user}`])];
-  // What is missing may be just the job that is asked for.
+  // The job that is asked for may be one that the scheduler's answers lack.
   tellPartial(slurm);
   if (members.size === 0) throw new Failure(`${slurm.name} tells no node of ${whose.join(' and ')}`, 1);
   return nodes === undefined ? [...members] : nodes.filter(name => members.has(name));
@@ -121,7 +121,7 @@ export async function main(argv: string[]): Promise<number> {
     }
     const unknown = slurm ? found.names.filter(name => slurm.of(name) === undefined) : [];
     const names = slurm ? found.names.flatMap(name => slurm.of(name)?.node.name ?? []) : found.names;
-    // What was read last does not tell what holds now.
+    // A stalled board has old reports: whether a condition holds now is unknown.
     if (found.stalled && values.where !== undefined) names.length = 0;
     if (values.count) await print([`${names.length}\n`]);
     else if (values.expand) await print(names.sort(compareNames).map(name => `${name}\n`));
@@ -132,7 +132,7 @@ export async function main(argv: string[]): Promise<number> {
     }
     if (unknown.length > 0) {
       process.stderr.write(`beoboard nodes: not known to ${slurm?.name}: ${fold(unknown)}\n`);
-      // Who asked by a job has read it already.
+      // If the question names a job or a user, this was printed when their nodes were looked up.
       if (values.jobId === undefined && values.user === undefined) tellPartial(slurm);
     }
     for (const remark of found.remarks) process.stderr.write(`beoboard nodes: ${remark}\n`);

@@ -51,7 +51,7 @@ export function rowsText<Row>(
   all: readonly Row[],
   { slurm, long, paint }: { slurm: SchedulerView; long: boolean | undefined; paint: Painter },
 ): string[] {
-  // Without an answer of now, nobody knows that there are none.
+  // An old answer without jobs does not prove that there are none now.
   if (all.length === 0) return slurm.trouble === undefined ? ['no jobs'] : [];
   const rows = long ? all : all.slice(0, ROWS);
   const [titles = '', ...lines] = tableLines(columns, rows);

@@ -205,7 +205,7 @@ export async function main(argv: string[]): Promise<number> {
     await print(await answer(found, values, asked));
     if (snapshot.stalled || snapshot.retired) return NO_BOARD;
     if (found.notOnBoard.length === 0) return 0;
-    // All other forms have it among the anomalies.
+    // All other forms list these names among the anomalies.
     if (values.csv) process.stderr.write(`beoboard status: not on the board: ${fold(found.notOnBoard)}\n`);
     return 1;
   } catch (error) {

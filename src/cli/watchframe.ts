@@ -187,7 +187,7 @@ function firstOf(trouble: readonly (readonly string[])[], most: number): string[
   const lines: string[] = [];
   let shown = 0;
   for (; lines.length + (trouble[shown]?.length ?? most) < most; shown++) lines.push(...(trouble[shown] ?? []));
-  // Of one that does not fit, the beginning is better than nothing.
+  // If not even the first line of trouble fits, its beginning is better than nothing.
   if (shown === 0) return [...(trouble[0] ?? []).slice(0, most - 1), `… o: all ${trouble.length} lines of trouble`];
   return [...lines, `… o: ${trouble.length - shown} more`];
 }
@@ -371,7 +371,7 @@ function foldedPage(
   columns: number,
   page: Page,
 ): Frame {
-  // There are no titles.
+  // Folded nodes have no row of titles, so one more line fits.
   const fitting = room + 1;
   const first = within(view.top, folded.length - fitting);
   const visible = folded.slice(first, first + fitting);

@@ -29,7 +29,7 @@ function isRunning(pid: number): boolean {
 function removeDead(named: string): void {
   for (const name of readdirSync(SHM)) {
     const pid = name.startsWith(named) ? Number.parseInt(name.slice(named.length), 10) : Number.NaN;
-    // A process of the same number that came later only delays this.
+    // If another process has the number of a dead demo by now, its folder is removed once that has ended.
     if (Number.isNaN(pid) || isRunning(pid)) continue;
     try {
       const path = join(SHM, name);

@@ -66,7 +66,7 @@ class Family {
     this.#fork(argv, HERE, { env });
   }
 
-  /** The same, if it has the screen, too: the daemons' output is shown after it has ended. */
+  /** Starts a reader that has the whole screen: what the daemons print meanwhile is shown after it has ended. */
   startScreen(argv: string[], env: Record<string, string>): void {
     this.#isKeeping = true;
     this.startReader(argv, env);
@@ -208,7 +208,8 @@ export async function main(argv: string[]): Promise<number> {
   });
   ended.catch(() => undefined); // It may end before anybody waits for it.
   for (const signal of ENDS) process.on(signal, end);
-  // A reader that is stopped for what it does to the terminal does not stop what has to end it.
+  // A reader that uses the terminal from the background is stopped by these signals, which its whole process group
+  // gets. This process ignores them, so that it can end the reader.
   for (const signal of ['SIGTTIN', 'SIGTTOU'] as const) process.on(signal, () => undefined);
   setInterval(() => isHungUp() && end(), LOOK_MS).unref();
   // A terminal that is gone takes no more lines, which shall not keep the children from ending.

@@ -2,7 +2,7 @@
 
 import type { FoldedEvent } from '../presentation/eventlines.js';
 
-/** So many are kept, and so many characters of their texts and nodes. */
+/** The most events that are kept, and the most characters of their texts and nodes. */
 const MOST = 4096;
 const MOST_CHARACTERS = 16 << 20;
 /** How many of one look: above that, only their number is shown. */

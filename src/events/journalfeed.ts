@@ -65,7 +65,7 @@ export class JournalFeed {
         this.#isReading = false;
       });
     }
-    // What one look brings may have happened in another order.
+    // The lines that one look finds need not stand in the order in which the events happened.
     this.#found.sort((a, b) => Date.parse(a.time) - Date.parse(b.time));
     this.followed?.log.add(seq, this.#found);
     this.#found = [];

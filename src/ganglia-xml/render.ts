@@ -56,7 +56,7 @@ export class Renderer {
   /** Forms of a host with metrics, by the age of its readings in seconds; that of one with old readings. */
   readonly #forms: PrintTemplate[] = [];
   readonly #old: PrintTemplate;
-  /** That of a host without metrics. */
+  /** The form of a host without metrics. */
   readonly #bare: PrintTemplate;
   /** The length of the longest HOST, bytes. */
   readonly hostMost: number;

@@ -45,7 +45,7 @@ export interface JobMember {
 /** From so many units on it is told that a node differs. */
 const TOLD_FROM = 3;
 
-/** What only grows is not compared: one look does not show how fast. */
+/** Counters that only grow are not compared, because one look does not show how fast they grow. */
 const ROWS = COMPARED.flatMap(compared => {
   const reading = compared.isTally ? undefined : readingOf(compared.reading);
   return reading === undefined ? [] : [{ compared, reading }];

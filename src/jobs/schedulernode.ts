@@ -42,7 +42,7 @@ export function schedulerColumns(scheduler: SchedulerView): SchedulerColumn[] {
 function facts(scheduler: SchedulerView, name: string): string[][] {
   const side = scheduler.of(name);
   const partial = scheduler.partial.map(text => [text]);
-  // What was left out may be about this one.
+  // The node may be among those that were left out of the scheduler's answer.
   if (side === undefined) return scheduler.state?.nodes.left_out ? partial : [];
   const { node, jobs } = side;
   const since = (s: number | undefined) =>

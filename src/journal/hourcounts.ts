@@ -37,7 +37,7 @@ export class HourCounts {
     const key = keyOf(line);
     if (key === undefined || line.repeated) return;
     const { nodes = '', count = 1, more = 0, missed = 0, from = line.at } = line;
-    // Of nodes that share a line, nobody knows which of them had the others.
+    // A line that several nodes share does not say which of them had the repetitions (`more`), so each gets its share.
     const begun = { ms: Date.parse(from), key, nodes, times: 1 + Math.floor((more + missed) / Math.max(1, count)) };
     this.#begun.push(begun);
     this.#count(begun, 1);

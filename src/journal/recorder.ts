@@ -247,7 +247,7 @@ export class Recorder {
         this.#note({ event: 'no_board', why: change.why }, fromMs);
         break;
       case 'stalled':
-        // It goes on, on another board or as the daemon starts.
+        // This stall was noted before: it goes on, on another board or as the daemon starts.
         if (this.#stalledMs !== undefined) break;
         this.#stalledMs = fromMs - (change.heartbeat_age_ms ?? 0);
         if (this.#isFirst && this.#going.isTold('stalled', undefined, '', this.#stalledMs)) break;
@@ -373,7 +373,7 @@ export class Recorder {
       this.#add({ what: { event: 'heard_again', ...late }, node, fromMs: from, toMs: to });
     const goesOn = this.#going.goesOn('silent', undefined, node);
     if (!isSame) {
-      // One that was open has ended unseen, by the begin of this one.
+      // The silence that was open before has ended unseen, at the latest when this one began.
       if (was !== undefined && was.endedMs === undefined)
         heard(this.#time(before, was.beganMs), fromMs, { late: true });
       if (!this.#isOld('silent', undefined, node, fromMs, toMs === undefined)) {
@@ -399,7 +399,8 @@ export class Recorder {
     for (const problem of PROBLEMS) {
       const [was, is] = [before.episode(problem), now.episode(problem)];
       if (is === undefined) {
-        // A board that was made from nothing does not know it: it was last seen on the one before.
+        // A board that was made from nothing does not remember the problem. Its end is the time at which the board
+        // before last saw it.
         if (was !== undefined && !was.isOver)
           this.#add({
             what: { event: 'problem_resolved', problem, late: true },

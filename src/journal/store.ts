@@ -176,7 +176,7 @@ export class Store {
     const segments = segmentsOf(readdirSync(folder), 'events');
     const last = segments.at(-1);
     this.#number = last?.number ?? 0;
-    // What is no file of ours is followed by another.
+    // A last segment that is no plain file is not ours. Without a day, the next line begins a new segment.
     this.#day = last !== undefined && isPlain(join(folder, last.name)) ? last.day : '';
   }
 
@@ -319,7 +319,8 @@ export class Store {
         .sort((a, b) => a.number - b.number);
       // The newest may grow to its full size.
       let sum = segments.reduce((sum, { bytes }) => sum + bytes, 0) + this.#segmentBytes;
-      // By a clock that was set a moment ago, into a year to come, all would be old.
+      // If the clock was set to a later year a moment ago, all segments would look old. So age counts only by a clock
+      // that has stood for a while.
       const isOld = monoMs - (this.#clock?.sinceMs ?? monoMs) >= STANDS_MS;
       const oldest = isOld ? new Date(nowMs - this.bounds.keepMs).toISOString().slice(0, 10) : '';
       for (const { path, number, day, bytes } of segments) {

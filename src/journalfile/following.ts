@@ -21,7 +21,7 @@ export function news(journals: readonly Journal[], asked: Pick<Asked, 'nodes' | 
         return true;
       });
     } catch (error) {
-      // It may come back.
+      // A journal that is gone now may come back, so following goes on.
       if (!(error instanceof NoJournal)) throw error;
     }
     for (const [line, place] of lines)

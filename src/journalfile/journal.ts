@@ -133,7 +133,7 @@ export class Journal {
     // A folder that was emptied begins anew.
     const next = newer.length === 0 && !this.folder.has(last) ? segments : newer;
     for (const [i, one] of next.entries()) {
-      // What was written until the next one began.
+      // First the rest of the old segment, which was written until the next one began.
       if (i === 0) yield* this.#scanOn(take);
       const opened = this.folder.open(one);
       if (opened === undefined) continue;

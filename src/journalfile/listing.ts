@@ -108,7 +108,7 @@ export class Listing {
   readonly #rows = new Rows();
   /** The rows of what goes on, by kind and node. */
   #going = new Map<string, number>();
-  /** The same before the daemon began anew, until it has repeated what goes on. */
+  /** The rows that went on before the daemon began anew, until it has repeated those that still do. */
   #before = new Map<string, number>();
   /** What goes on at the place that is being read. */
   readonly #open = new Map<number, Beginning>();
@@ -143,7 +143,7 @@ export class Listing {
     return true;
   }
 
-  /** What goes on, to the place that tells who ends it. */
+  /** The beginning of the keys of an event that can go on; the rest of a key is the node. */
   #head(event: string, line: Line): string {
     const head = `${event} ${whichOf(line)} `;
     this.#heads.add(head);
@@ -197,7 +197,7 @@ export class Listing {
       }
     if (this.asked.kinds?.has(line.event)) this.#add(line, place);
     else if (alone.length > 0) {
-      // Its begin is not in the journal any more; the end says when it was.
+      // The begin of this event is not in the journal any more, but the line of its end says when it was.
       const row = this.#add(line, place);
       if (alone.length < subjects.length) this.#some.set(row, alone);
     }

@@ -102,7 +102,7 @@ export class JobNodes implements Work {
     const busy = count - Math.floor(count / IDLE);
     for (let i = 0, first = 0; i < jobs && first < busy; i++) {
       const size = Math.min(SIZES[i % SIZES.length] as number, busy - first);
-      // One with a fault of GPUs has some.
+      // A job that is to have a fault of GPUs needs nodes with GPUs: it is a training.
       const kind = odd[i]?.startsWith('gpu') ? 'training' : (KINDS[i % KINDS.length] as Kind);
       const fixed = { kind, first, size, odd: odd[i] };
       const placed = { ...fixed, ...this.#begin(fixed, nowMs, true) };

@@ -191,7 +191,7 @@ export class SimulatedJob {
     const isServer = this.kind === 'uneven' && node < Math.max(1, this.size / 16);
     switch (this.#phase) {
       case 'start':
-        // Each begins when it has what it needs.
+        // Each node starts to compute at a moment of its own; until then it is nearly idle.
         return this.ageS < (this.#levelUntilS[node] as number) ? 0.06 : this.kind === 'training' ? 0.2 : 0.96;
       case 'dip':
         return this.kind === 'training' ? 0.3 : 0.25;

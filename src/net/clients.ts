@@ -46,7 +46,7 @@ export class Connection {
 
   constructor(
     readonly socket: Socket,
-    /** Those that share it share their places. */
+    /** The address that the client comes from: clients of one address share places. */
     readonly from: string,
     /** How many bytes it has taken. */
     readonly taken: (socket: Socket) => number = takenFrom,

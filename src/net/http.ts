@@ -68,7 +68,7 @@ export interface HttpResponse {
   /** The media type. */
   readonly type: string;
   readonly body: string | Uint8Array | Pieces | StreamBody;
-  /** It keeps little until it is read: it waits for no place. */
+  /** The answer takes little memory until it is read, so it need not wait for one of the places for large answers. */
   readonly isSmall?: boolean;
   /** More headers. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -171,7 +171,7 @@ export class HttpServer extends TcpServer<HttpConnection, HttpCounts> {
       const client = this.admit(socket);
       if (client === undefined) return;
       socket.prependListener('data', readAsHttp11());
-      // So Node ends a connection after the last answer.
+      // Node calls this after the last answer; the end of a connection is ours to decide (`finish`).
       socket.destroySoon = () => this.finish(client);
     });
     // The final answer comes in place of a 100: nobody needs the body.

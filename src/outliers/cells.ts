@@ -9,10 +9,10 @@ const LEAST_MS = 4_500;
 const SLACK_MS = 500;
 /** For so long a load must have been as that of the others, ms. */
 const ALIKE_MS = 600_000;
-/** More than so long is not remembered, and what it was away in between takes so many times itself from it. */
+/** The most time of being alike that is remembered, ms. Each millisecond away in between takes AWAY_COSTS of it. */
 const MOST_ALIKE_MS = 1_200_000;
 const AWAY_COSTS = 5;
-/** And within so long it must have gone from there beyond the limit, ms. */
+/** A load marks only if it went from within the floor to beyond the limit in at most this time, ms. */
 const LEAVING_MS = 60_000;
 /** A mark ends after so long without a reading that can be compared, ms. */
 const KEPT_MS = 300_000;
@@ -110,7 +110,7 @@ export class Cells {
     return 'begins';
   }
 
-  /** It is within the floor again: of the time that it was alike before, what is left counts. */
+  /** The reading is within the floor again. The time that it was alike before counts on, less what being away costs. */
   #return(cell: number, leftMs: number, nowMs: number): void {
     const fromMs = Math.max(this.#alikeMs[cell] as number, leftMs - MOST_ALIKE_MS);
     this.#alikeMs[cell] = Math.min(nowMs, fromMs + (1 + AWAY_COSTS) * (nowMs - leftMs));

@@ -65,17 +65,20 @@ export interface Judgement {
 }
 
 const ROW = COMPARED.length;
-/** By these it is seen how much nodes work, and that most nodes of a job begin something else. */
+/** The readings that show how much nodes work, and when most nodes of a job begin to do something else. */
 const WORK = ['cpu', 'gpu_util'] as const;
 const WORK_ROWS = WORK.map(work => COMPARED.findIndex(({ reading }) => reading === work));
-/** Of each reading which of them has to be equal; -1: none. */
+/** For each reading the place in WORK of the one that has to be equal among peers; -1: none. */
 const EQUAL_BY = COMPARED.map(({ atEqual }) => (atEqual === undefined ? -1 : WORK.indexOf(atEqual)));
 
 /** No marks begin for so long after a job's begin, ms. */
 const QUIET_MS = 120_000;
-/** And for so long after a change of most of its nodes: then all slow readings have been renewed at least twice. */
+/**
+ * No marks begin for so long after a change of most of a job's nodes, ms: then all slow readings are at least twice
+ * renewed.
+ */
 const CHANGED_MS = 30_000;
-/** So many points at once are a change. */
+/** A step of CPU or GPU use of more points than this from one look to the next is a change. */
 const CHANGE = 25;
 /** A node is at work from so many per cent on, and as much as its peers within so many points of their median. */
 const AT_WORK = 50;

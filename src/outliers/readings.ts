@@ -23,9 +23,9 @@ export interface Compared {
    */
   readonly floor: number;
   readonly floorShare: number;
-  /** It is compared only among nodes at work, and as much as their peers: by this reading. */
+  /** The reading is compared only among nodes that work as much as their peers, which this other reading tells. */
   readonly atEqual?: 'cpu' | 'gpu_util';
-  /** And only after so long at equal work, ms. */
+  /** It is compared only after so long at equal work, ms. */
   readonly settlesMs?: number;
   /** It only grows: what is compared is the growth of the last minutes. */
   readonly isTally?: true;

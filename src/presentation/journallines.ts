@@ -142,7 +142,7 @@ function ownText(line: Line, paint: Painter): string | undefined {
       return 'this master did not listen: nothing is known of nodes for that time';
     case 'problem':
     case 'problem_resolved':
-      // That of a later version has no other words here.
+      // A problem that only a later version knows is told by its name.
       return isProblem(problem) ? undefined : `${event.replace('_', ' ')}: ${oneLine(problem)}`;
     case 'stalled':
       return `${stalledText(closed === true)}: nothing is known about nodes`;

@@ -77,10 +77,10 @@ const MASKS = Int32Array.from(NAMED_WORDS.values());
 
 /** The words that were found, by those bytes: nearly all nodes have the same few. */
 const foundNames = new Map<string, Uint8Array>();
-/** A limit, because a forger could make more of them than there is room for. */
+/** The most entries of `foundNames`: forged reports could bring more different bytes than there is room for. */
 const MOST_FOUND = 1024;
 
-/** Those bytes of the last node, and what was found for them. */
+/** The bytes of the last node that `foundNames` is asked about, and the words that were found for them. */
 const lastNamed = new Int32Array(WORDS_AT.length);
 let lastPart: Uint8Array | undefined;
 

@@ -97,10 +97,10 @@ export function oddOnes(
   const families = new Map<string, number[]>();
   const values = traits.map(() => new Float64Array(snapshot.count).fill(Number.NaN));
   const cursor = new Cursor();
-  // Of a digest's nodes there are no reports.
+  // The nodes of a digest have no reports: only readings of records can be taken from them.
   const areRead = traits.some(({ measure }) => measure.ofRecord !== true);
   for (const node of nodes) {
-    // What a node was that is no longer heard is not what it is.
+    // A node that is not heard may have changed since its last report, so only live nodes are compared.
     const family = node.state === 'live' ? familyOf(node) : undefined;
     if (family === undefined) continue;
     const members = families.get(family);

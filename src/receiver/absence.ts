@@ -75,7 +75,7 @@ export class Absence {
   #count(passed: number): boolean {
     const nodeStates = this.#reader.nodeStates();
     if (nodeStates.board.stalled || nodeStates.board.retired) return false;
-    // Who left may have come back while its link could not be heard.
+    // A node that left may have come back while its link could not be heard, so such time does not count.
     const { nowNs } = nodeStates.board.evidence;
     const heard = new Set(
       nodeStates.board.links.filter(({ heartbeatNs }) => nowNs - heartbeatNs < STALE_NS).map(({ number }) => number),

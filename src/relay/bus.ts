@@ -65,7 +65,7 @@ export class NatsBus implements Bus {
   #options: AccessOptions;
   #servers: string[];
   #nats: NatsConnection | undefined;
-  /** Which connection is wanted: one that comes later for an earlier wish is given up. */
+  /** Counts the wishes for a connection. One that comes about for an earlier wish than the last is closed. */
   #turn = 0;
   #sinceMs = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -100,7 +100,7 @@ export class NatsBus implements Bus {
   }
 
   publish(subject: string, data: Uint8Array, reply = ''): void {
-    // Nothing is kept for a server that is away: it would be outdated by then.
+    // Without a connection a message is dropped: when the server is back, it would be outdated.
     try {
       this.#nats?.publish(subject, data, { reply });
     } catch (error) {

@@ -160,7 +160,10 @@ export class Masters {
     for (const subject of this.#subjects(master, 'ask')) this.bus.publish(subject, writeAsk(run, board, numbers));
   }
 
-  /** Where to ask: what goes to a subject of our own has a share of its own. Relays before that know one for all. */
+  /**
+   * The subjects to ask at. A mirror's own subject has a share of its own; older relays know only the common one, so a
+   * relay that has not shown that it knows ours is asked on both.
+   */
   #subjects(master: Master, kind: 'ping' | 'ask'): string[] {
     const own = `${master.subject}.${kind}.${this.name}`;
     return master.ownSubjects ? [own] : [own, `${master.subject}.${kind}`];

@@ -24,7 +24,7 @@ export function lowerBound({ askedNs, relayNs }: Answered, timeNs: bigint): bigi
   return askedNs - (relayNs - timeNs) - drift(relayNs - timeNs);
 }
 
-/** And not after this one. */
+/** The other clock's time was not after this time of ours. */
 export function upperBound({ answeredNs, relayNs }: Answered, timeNs: bigint): bigint {
   return answeredNs - (relayNs - timeNs) + drift(relayNs - timeNs);
 }

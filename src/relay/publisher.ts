@@ -344,7 +344,7 @@ export class Relay {
       break;
     }
     const { state: flags } = decode('relay_board', new DataView(board.buffer, board.byteOffset, BOARD_BYTES), 0);
-    // Its successor is at the path already.
+    // A retired board has its successor at the path already, so the path is looked at again at once.
     if (((flags >> BigInt(bits.board_state.retired)) & 1n) === 1n) {
       this.#close();
       this.#lookedNs = 0n;

@@ -4,7 +4,7 @@
 const SECOND_NS = 1_000_000_000n;
 /** What one name may ask in a second: a mirror sends one ping, and seven requests for records. */
 const EACH = 10;
-/** What all of those may ask in a second whose name no server checks. */
+/** The most questions in a second from all who use names that no server checks, together. */
 const CLAIMED = 200;
 /** More names than that are not told apart: their words would cost memory. */
 const MOST_NAMES = 1000;

@@ -97,7 +97,7 @@ export interface OrdersTaken {
   readonly n: number;
 }
 
-/** What cannot be believed; a sentence. */
+/** Why a file of orders is not to be trusted, in a sentence. */
 class Doubt extends Error {}
 
 /**
@@ -176,7 +176,8 @@ export class OrdersFollower {
     const before = this.#taken;
     this.#taken = { since_ms, n: count };
     if (before === undefined) return [...orders];
-    // Nothing in another journal has been seen; one from a backup counts the same numbers once more.
+    // If `since_ms` differs, it is another journal, of which nothing has been seen. One restored from a backup uses the
+    // same numbers again, hence the smaller one.
     const after = before.since_ms === since_ms ? Math.min(before.n, count) : 0;
     const fresh = orders.filter(({ n }) => n > after);
     this.missed = count - after - fresh.length;

@@ -69,7 +69,7 @@ function objectIn(line: string | undefined): Row | undefined {
 /** Whether a time, if there is one, can be told. */
 const canTell = (seconds: number | null | undefined) => (seconds ?? 0) <= SECONDS_MOST;
 
-/** With these keys, as far as they are there. */
+/** A row in which each of these keys, if it is there, has a value of its type. */
 type Having<C extends string, T extends string> = Row & { readonly [K in C]?: number | null } & {
   readonly [K in T]?: string | null;
 };
@@ -186,7 +186,7 @@ export function contentsOf(text: string, place: string, atMs: number): Contents 
       const count = job === undefined || jobs.has(job.id) ? undefined : countOf(job.nodes, MOST_NAMES - names);
       names += count ?? 0;
       if (job === undefined || count === undefined) leftOut.jobs.add(line);
-      // One that has no nodes yet, or none any more, is not one of those that are told.
+      // A job that has no nodes yet, or none any more, is not shown.
       else if (count > 0) jobs.set(job.id, job);
     } else for (const left of Object.values(leftOut)) left.add(line);
   }

@@ -190,7 +190,7 @@ export class Poll {
     };
   }
 
-  /** With whether it is whole, as far as is known. */
+  /** The answer, marked `whole` if nothing was left out of it and the scheduler hides nothing of this kind. */
   #told<T>(kind: string, answer: Answer<T>): Answer<T> {
     const isWhole = answer.mono_ms !== undefined && !answer.left_out && this.#about.hides?.includes(kind) === false;
     return isWhole ? { ...answer, whole: true } : answer;
@@ -218,7 +218,7 @@ export class Poll {
   /** What the user before us saw and we do not, because it is hidden from us. */
   #sawMore(): Sight | undefined {
     if (this.#before === undefined) return undefined;
-    // Of what we see once, nothing is hidden.
+    // If we have seen any of a kind once, the kind is not hidden from us.
     const unseen = (answer: Answer<object>, count: number | undefined) => (answer.list.length > 0 ? undefined : count);
     const nodes = unseen(this.#nodes, this.#before.nodes);
     const jobs = unseen(this.#jobs, this.#before.jobs);

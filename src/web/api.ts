@@ -316,7 +316,7 @@ export class Api {
     const { from, log, isLacking } = this.wall.events;
     const { kept, count } = log;
     const [seq, oldest] = [this.#seq, kept[0]];
-    // Of before that nothing is here; of later, the last ones are kept.
+    // No events are known from before `from`; of those since then, the last ones are kept.
     const areAll = 'seq' in since || since.ms >= Date.parse(from.from);
     const isBefore = 'seq' in since ? (oldest?.seq ?? 0) <= since.seq : Date.parse(oldest?.time ?? '') < since.ms;
     const found = await chosenEvents(kept, { since, nodes, kinds: kinds === null ? undefined : kindsOf(kinds) });

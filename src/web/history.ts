@@ -52,7 +52,7 @@ export class RiverHistory {
   readonly #filling = new Set<Rows>();
   /** The number of the newest column, counted from the start; -1: there is none. */
   #newest = -1;
-  /** Its look, and the look's wall clock, ms. */
+  /** The number of the look of the newest column, and the wall clock of that look, ms. */
   #newestSeq = 0;
   #newestMs = 0;
   /** The number of the column that is in each place: a different number means a gap. */

@@ -84,7 +84,7 @@ export class Acts {
       return undefined;
     }
     if (act === 'drain' && this.tick.isOneTooMany(situation)) return undefined;
-    // As before the order is written down, which alone would be an objection.
+    // The situation without this order: once it is in the ledger, the rules would object to it because of itself.
     const asNow = { ...situation, ledger: situation.ledger.copy(this.context.nowMs()) };
     await this.give(order, before, evidenceOf(seen, board), node =>
       this.#objection(order, asNow, node, this.context.lookAtOne(order.board)),

@@ -28,7 +28,7 @@ export class Awaking {
         this.#awake.abort();
       });
     } catch (error) {
-      // As where other programs have taken all watches of the user.
+      // This fails, for example, if other programs of the user have taken all inotify watches.
       failed(error as NodeJS.ErrnoException);
     }
     this.#watcher?.on('error', failed);

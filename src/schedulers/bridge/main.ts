@@ -201,7 +201,7 @@ async function run(values: Values, isRehearsal: boolean): Promise<number> {
   const { bridge, journal } = openBridge(values, settings, stop, log);
   journal.write([{ what: 'start', pid: process.pid, version: VERSION, options: { ...rest, interval, config } }]);
   const publisher = isRehearsal ? undefined : new Publisher(values.bridgeDir, journal.ledger, log);
-  // Also what a bridge that was killed did not come to.
+  // Publishes also the orders that an earlier bridge was killed before it could publish.
   publisher?.publish();
   const awake = new Awaking(isRehearsal ? undefined : join(folder, REQUESTS), stop, log);
   let [isEarly, failures, dueMs] = [false, 0, 0];

@@ -156,7 +156,7 @@ export function parseJobs(text: string, leftOut = new LeftOut()): Job[] {
     else {
       same.hosts.add(host);
       same.cpus += job.cpus;
-      // It is changing, or one of them is not it.
+      // The rows disagree: the job is just changing its state, or one of the rows is of another job.
       if (same.state !== job.state || same.job.user !== job.user) same.state = '?';
     }
   };
@@ -174,7 +174,7 @@ export function parseJobs(text: string, leftOut = new LeftOut()): Job[] {
         if (values !== undefined && host !== '') add(values);
         values = undefined;
       } else if (name === 'Queue-List') [queue, host] = ['', ''];
-      // Of what stands in inner elements, nothing takes the place of the job's own.
+      // The first text of a name counts: an inner element of the same name does not replace the job's own.
       else if (values?.has(name) === false) values.set(name, text);
     },
   });

@@ -148,7 +148,7 @@ export function parseJobs(text: string, nonce: string, leftOut = new LeftOut()):
       leftOut.add(row);
       continue;
     }
-    // One that has no nodes yet, or none any more, is not one of those that are told.
+    // A job that has no nodes yet, or none any more, is not shown.
     if (nodes === '') continue;
     jobs.push({
       id: /^[\d_+[\]%,-]{1,64}$/.test(id) ? id : number,

@@ -24,7 +24,7 @@ export function looksWhole(name: string): boolean {
 export class WholeDisks {
   /** Whether a name is a disk, or a path to one. */
   readonly #known = new Known<boolean>();
-  /** And of which list of names it was made. */
+  /** The names that are whole disks, and the count of changes of `#known` at which they were chosen (`of`). */
   #whole: { readonly names: ReadonlySet<string>; readonly of: number } = { names: new Set(), of: 0 };
 
   /** Whether /sys/block can be read; otherwise names decide. */

@@ -106,7 +106,8 @@ export function makeFabric(nowMs: () => number = () => performance.now()): SlowS
       const { isTroubled } = now;
       const port = readPort(dir, now);
       if (port !== undefined) ports.push(port);
-      // Each is said once: one whose complaint came second is asked again, and says it then.
+      // Only the first complaint of a round is told. So a port that fails rests only if its complaint was that one;
+      // another is asked again in the next round.
       else if (!isTroubled) resting.set(dir, nowMs() + REST_MS);
     }
     now.put('fabric', sumPorts(ports));

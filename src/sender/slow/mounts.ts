@@ -67,11 +67,11 @@ export function mountOf(mounts: readonly Mount[], path: string): Mount | undefin
   return found;
 }
 
-/** On block devices that other machines write too, or served by a program that may hang. */
+/** File systems on block devices that other machines write, too, or that are served by a program that may hang. */
 const SHARED = /^(?:fuse|gfs2$|ocfs2$|gpfs$|mmfs$|acfs$)/;
-/** On several block devices, so that the kernel gives them a number of their own. */
+/** File systems on several block devices, so that the kernel gives them a device number of their own. */
 const POOLED = ['btrfs', 'bcachefs'];
-/** Without a block device, and still local. */
+/** File systems that have no block device and are still local. */
 const INTERNAL = ['tmpfs', 'ramfs', 'rootfs', 'overlay', 'zfs'];
 /** Always full, and nothing can run out of space there. */
 const IMAGES = ['squashfs', 'iso9660', 'udf', 'erofs', 'cramfs', 'romfs'];
