@@ -83,8 +83,10 @@ for (const [free, needed, what] of lacking)
 const built = spawn(process.execPath, [join(root, 'scripts', 'build.mjs'), '--modules'], { stdio: 'inherit' });
 if ((await once(built, 'close'))[0] !== 0) process.exit(1);
 
-// Modes of files are what some tests are about.
+// What tests are about, and machines have in many ways: the modes of files, and in which letters programs speak.
 process.umask(0o022);
+for (const name of Object.keys(process.env)) if (/^(LC_|LANGUAGE$)/.test(name)) delete process.env[name];
+process.env.LANG = 'C.UTF-8';
 
 /** No test of ours takes so long; one that hangs is ended. A test can set a shorter limit (t.setTimeout). */
 const TIMEOUT_S = long ? 100_000 : 1800;

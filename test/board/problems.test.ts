@@ -1,5 +1,7 @@
 // Problems of nodes that are heard: the table of the contract, row by row, by libbeoboard and by the readers in
 // TypeScript; and what the program says about them to admins, monitors and scripts.
+//
+// @whole
 
 import { spawnSync } from 'node:child_process';
 import t from 'tap';
@@ -16,6 +18,7 @@ import { boardPath } from '../kit/places.js';
 import { run } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
 import { unlike } from '../kit/schemacheck.js';
+import { NOT_WHOLE } from '../kit/whole.js';
 
 t.setTimeout(300_000);
 const SECOND = 1_000_000_000n;
@@ -140,7 +143,7 @@ t.test('each row, by TypeScript', async t => {
   for (const [i, [about, , , problems]] of ROWS.entries()) t.same(found.get(nameOf(i)), problems, about);
 });
 
-t.test('each row, by libbeoboard', { skip: lacks('python3', 'python3') }, async t => {
+t.test('each row, by libbeoboard', { skip: NOT_WHOLE || lacks('python3', 'python3') }, async t => {
   const { path } = board(t);
   const out = makeIn('', {}, 'lib');
   const ask = `

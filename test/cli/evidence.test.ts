@@ -4,6 +4,7 @@
 //
 // @seconds 8
 // @waits
+// @whole
 
 import { randomBytes } from 'node:crypto';
 import { createSocket } from 'node:dgram';

@@ -1,4 +1,6 @@
 // The verb nodeset, and our lists compared with what Slurm, pdsh and ClusterShell themselves make of them.
+//
+// @whole
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -9,6 +11,7 @@ import { expand, fold, foldAll } from '../../src/text/hostlists.js';
 import { folder, ROOT } from '../kit/places.js';
 import { PROGRAM, run } from '../kit/program.js';
 import { verbChild } from '../kit/verbchild.js';
+import { NOT_WHOLE } from '../kit/whole.js';
 
 const SEED = Number(process.env.SEED ?? 8677);
 t.comment(`SEED=${SEED}`);
@@ -97,13 +100,17 @@ const lacking = (program: string) => !process.env.CI && spawnSync(program, ['--v
 for (const tool of TOOLS) {
   const [program = '', ...probe] = tool.probe;
   const missing = spawnSync(program, probe).error !== undefined && !process.env.CI;
-  t.test(`${tool.name} reads our lists as we do`, { skip: missing && `${tool.package} is not installed` }, async t => {
-    const next = random(SEED);
-    const cases = Array.from({ length: 15 }, () => names(next)).map((wanted): Case => [fold(wanted), wanted]);
-    for (const { expr, agree } of vectors.accept)
-      if (tool.name === 'clustershell' || agree[tool.name as 'slurm' | 'pdsh']) cases.push([expr, expand(expr)]);
-    compare(t, tool, cases);
-  });
+  t.test(
+    `${tool.name} reads our lists as we do`,
+    { skip: NOT_WHOLE || (missing && `${tool.package} is not installed`) },
+    async t => {
+      const next = random(SEED);
+      const cases = Array.from({ length: 15 }, () => names(next)).map((wanted): Case => [fold(wanted), wanted]);
+      for (const { expr, agree } of vectors.accept)
+        if (tool.name === 'clustershell' || agree[tool.name as 'slurm' | 'pdsh']) cases.push([expr, expand(expr)]);
+      compare(t, tool, cases);
+    },
+  );
 }
 
 t.test(
@@ -130,7 +137,7 @@ t.test(
 
 t.test(
   'why names with text after the number are not folded by default: Slurm rejects them',
-  { skip: lacking('scontrol') && 'slurm-client is not installed' },
+  { skip: NOT_WHOLE || (lacking('scontrol') && 'slurm-client is not installed') },
   t => {
     const { stderr } = spawnSync('scontrol', ['show', 'hostnames', 'n[01-02].cluster.local'], {
       encoding: 'utf8',
@@ -141,22 +148,26 @@ t.test(
   },
 );
 
-t.test("groups are ClusterShell's own", { skip: lacking('nodeset') && 'clustershell is not installed' }, async t => {
-  const dir = folder(t);
-  mkdirSync(join(dir, 'groups.d'));
-  writeFileSync(join(dir, 'groups.conf'), `[Main]\ndefault: site\nautodir: ${join(dir, 'groups.d')}\n`);
-  writeFileSync(join(dir, 'groups.d', 'site.yaml'), "site:\n  racka: 'node[01-03]'\n  gpu: 'node02,Login1'\n");
-  const env = { CLUSTERSHELL_CFGDIR: dir };
-  const fine = (stdout: string) => ({ code: 0, stdout, stderr: '' });
-  t.same(await run(['nodeset', '--fold', '@racka', 'node09'], env), fine('node[01-03,09]\n'));
-  t.same(await run(['nodeset', '--expand', '@site:gpu'], env), fine('Login1\nnode02\n'));
-  const none = await run(['nodeset', '--expand', '@nogroup'], env);
-  t.match(none, { code: 2, stdout: '', stderr: /^beoboard nodeset: '@nogroup' is not a file, and .*\n$/ });
-  t.match(await run(['nodeset', '--expand', '@racka'], { ...env, PATH: dir }), {
-    code: 2,
-    stderr: /install clustershell\n$/,
-  });
-});
+t.test(
+  "groups are ClusterShell's own",
+  { skip: NOT_WHOLE || (lacking('nodeset') && 'clustershell is not installed') },
+  async t => {
+    const dir = folder(t);
+    mkdirSync(join(dir, 'groups.d'));
+    writeFileSync(join(dir, 'groups.conf'), `[Main]\ndefault: site\nautodir: ${join(dir, 'groups.d')}\n`);
+    writeFileSync(join(dir, 'groups.d', 'site.yaml'), "site:\n  racka: 'node[01-03]'\n  gpu: 'node02,Login1'\n");
+    const env = { CLUSTERSHELL_CFGDIR: dir };
+    const fine = (stdout: string) => ({ code: 0, stdout, stderr: '' });
+    t.same(await run(['nodeset', '--fold', '@racka', 'node09'], env), fine('node[01-03,09]\n'));
+    t.same(await run(['nodeset', '--expand', '@site:gpu'], env), fine('Login1\nnode02\n'));
+    const none = await run(['nodeset', '--expand', '@nogroup'], env);
+    t.match(none, { code: 2, stdout: '', stderr: /^beoboard nodeset: '@nogroup' is not a file, and .*\n$/ });
+    t.match(await run(['nodeset', '--expand', '@racka'], { ...env, PATH: dir }), {
+      code: 2,
+      stderr: /install clustershell\n$/,
+    });
+  },
+);
 
 t.test('the verb', async t => {
   const lists = join(folder(t), 'lists');

@@ -40,7 +40,7 @@ import { boardPath, folder, ROOT, type Teardown } from '../kit/places.js';
 import { PROGRAM } from '../kit/program.js';
 import { makeBoard, numbered, stall, unborn } from '../kit/stateboard.js';
 import { type Answer, verbChild } from '../kit/verbchild.js';
-import { partOf, WHOLE } from '../kit/whole.js';
+import { NOT_WHOLE, partOf, WHOLE } from '../kit/whole.js';
 import { writtenBoard } from '../kit/writtenboard.js';
 
 t.setTimeout(500_000);
@@ -1032,27 +1032,35 @@ t.test('stdin, stdout and stderr may be closed, full or gone', async t => {
     );
 });
 
-t.test('out of memory, each says so in its usual form', { skip: lacks('musl-tools', 'musl-gcc') }, async t => {
-  const built = compile(t, INSTALLED);
-  const shell = (kib: number, program: string, ...argv: string[]) => {
-    const line = `ulimit -v ${kib}; exec "$0" "$@"`;
-    const { status, stdout, stderr } = spawnSync('sh', ['-c', line, join(built, program), ...argv], {
-      encoding: 'utf8',
-    });
-    return [status, stdout, stderr];
-  };
-  const list = ['--nodes', 'n[1-1000000]', '--board', '/nowhere'];
-  t.same(shell(20_000, 'beoboard-nodes', ...list), [2, '', 'beoboard-nodes: --nodes: out of memory\n']);
-  const poor = ['--board', '/nowhere'];
-  t.same(shell(1000, 'beoboard-nodes', ...poor), [74, '', 'beoboard-nodes: out of memory\n']);
-  t.same(shell(1000, 'beoboard-check', ...poor), [3, 'BEOBOARD UNKNOWN: out of memory\n', '']);
-  t.same(shell(1000, 'beoboard-check', '--fail', 'open', ...poor), [0, 'BEOBOARD OK: out of memory; fails open\n', '']);
-  t.same(shell(1000, 'beoboard-check', '--fail=closed', ...poor), [
-    2,
-    'BEOBOARD CRITICAL: out of memory; fails closed\n',
-    '',
-  ]);
-});
+t.test(
+  'out of memory, each says so in its usual form',
+  { skip: NOT_WHOLE || lacks('musl-tools', 'musl-gcc') },
+  async t => {
+    const built = compile(t, INSTALLED);
+    const shell = (kib: number, program: string, ...argv: string[]) => {
+      const line = `ulimit -v ${kib}; exec "$0" "$@"`;
+      const { status, stdout, stderr } = spawnSync('sh', ['-c', line, join(built, program), ...argv], {
+        encoding: 'utf8',
+      });
+      return [status, stdout, stderr];
+    };
+    const list = ['--nodes', 'n[1-1000000]', '--board', '/nowhere'];
+    t.same(shell(20_000, 'beoboard-nodes', ...list), [2, '', 'beoboard-nodes: --nodes: out of memory\n']);
+    const poor = ['--board', '/nowhere'];
+    t.same(shell(1000, 'beoboard-nodes', ...poor), [74, '', 'beoboard-nodes: out of memory\n']);
+    t.same(shell(1000, 'beoboard-check', ...poor), [3, 'BEOBOARD UNKNOWN: out of memory\n', '']);
+    t.same(shell(1000, 'beoboard-check', '--fail', 'open', ...poor), [
+      0,
+      'BEOBOARD OK: out of memory; fails open\n',
+      '',
+    ]);
+    t.same(shell(1000, 'beoboard-check', '--fail=closed', ...poor), [
+      2,
+      'BEOBOARD CRITICAL: out of memory; fails closed\n',
+      '',
+    ]);
+  },
+);
 
 t.test('many nodes', async t => {
   const count = WHOLE ? 10_000 : 1000;
@@ -1152,7 +1160,7 @@ t.test('other compilers, C libraries and processors', async t => {
     });
 });
 
-t.test('make install, and the manual pages', { skip: lacks('musl-tools', 'musl-gcc') }, async t => {
+t.test('make install, and the manual pages', { skip: NOT_WHOLE || lacks('musl-tools', 'musl-gcc') }, async t => {
   const to = folder(t);
   makeIn('verbs', INSTALLED, 'install', 'PREFIX=/opt/beo', `DESTDIR=${to}`);
   t.strictSame(

@@ -2,7 +2,8 @@
 
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, copyFileSync, mkdirSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { basename, join, relative } from 'node:path';
 import { lacks } from './lacking.js';
 import { folder, ROOT, type Teardown } from './places.js';
@@ -136,7 +137,18 @@ export function makeIn(room: string, how: Make, ...goals: string[]): string {
 }
 
 /** The path of a program of c/ for tests, by its goal there without OUT/, or of a library to preload (`….so`). */
-export const testProgram = (name: string, how: Make = {}): string => join(makeIn('', how, `OUT/${name}`), name);
+export const testProgram = (name: string, how: Make = {}): string =>
+  preloadable(join(makeIn('', how, `OUT/${name}`), name));
+
+/** A library where it can be preloaded, because for the linker a blank ends a name; another file stays where it is. */
+export function preloadable(path: string): string {
+  if (!path.endsWith('.so') || !path.includes(' ')) return path;
+  const own = mkdtempSync(join(tmpdir(), 'beoboard-test.'));
+  process.once('exit', () => rmSync(own, { recursive: true, force: true }));
+  const to = join(own, basename(path));
+  copyFileSync(path, to);
+  return to;
+}
 
 /** Copies what was made, because any user must be able to run it; returns the copy. */
 export function copyOf(t: Teardown, program: string): string {

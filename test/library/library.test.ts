@@ -38,6 +38,7 @@ import { lacks } from '../kit/lacking.js';
 import { beat, makeLinkBoard, poke as pokeBoard } from '../kit/linkboard.js';
 import { boardPath, folder, ROOT } from '../kit/places.js';
 import { makeReport, ratesOf } from '../kit/reports.js';
+import { NOT_WHOLE } from '../kit/whole.js';
 
 const SEED = Number(process.env.SEED ?? 1);
 t.comment(`seed ${SEED}`);
@@ -258,8 +259,9 @@ t.test('manual pages are without fault, and fit on a terminal', async t => {
   t.ok(pages.length >= 40, `${pages.length} pages are installed`);
   const shown = ['-man', '-Tutf8', '-ww'];
   const noMandoc =
-    run('mandoc', ['/dev/null']).error !== undefined && !process.env.CI && 'mandoc missing: apt-get install mandoc';
-  const noGroff = lacks('groff-base', 'groff');
+    NOT_WHOLE ||
+    (run('mandoc', ['/dev/null']).error !== undefined && !process.env.CI && 'mandoc missing: apt-get install mandoc');
+  const noGroff = NOT_WHOLE || lacks('groff-base', 'groff');
   for (const page of pages)
     t.test(page.split('/').at(-1) ?? '', async t => {
       t.test('groff', { skip: noGroff }, async t => {
@@ -1311,7 +1313,7 @@ t.test('the test can fail: with a lock that accepts every copy, torn reports are
   t.match(stderr, /fault: (torn|r->)/);
 });
 
-t.test('musl, static', { skip: lacks('musl-tools', 'musl-gcc') }, async t => {
+t.test('musl, static', { skip: NOT_WHOLE || lacks('musl-tools', 'musl-gcc') }, async t => {
   const program = join(folder(t), 'may-start');
   must(t, 'musl-gcc', [
     '-std=c99',

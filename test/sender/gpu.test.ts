@@ -28,7 +28,16 @@ import t, { type Test } from 'tap';
 import { bitNames, decodeReport } from '../../src/layout/codec.js';
 import { parseGpuFile } from '../../src/sender/slow/gpufile.js';
 import { follow } from '../kit/children.js';
-import { builds, compileSender, DYNAMIC, type Make, makeIn, OF_MUSL, SANITIZED } from '../kit/compiling.js';
+import {
+  builds,
+  compileSender,
+  DYNAMIC,
+  type Make,
+  makeIn,
+  OF_MUSL,
+  preloadable,
+  SANITIZED,
+} from '../kit/compiling.js';
 import { type Heard, Hearer, inNamespace, startIn } from '../kit/hanging.js';
 import { folder, memoryFolder, ROOT } from '../kit/places.js';
 import { askC, askHere } from '../kit/twosenders.js';
@@ -45,7 +54,7 @@ const made = (target: string, how: Make = DYNAMIC) => join(makeIn('gpu', how, `O
 
 const HELPER = made('beoboard-gpu');
 const NVML = made('standin_nvml.so');
-const HURRY = made('hurry.so');
+const HURRY = preloadable(made('hurry.so'));
 const SENDER_IN_C = compileSender(t, DYNAMIC);
 
 const MIB = 2 ** 20;
