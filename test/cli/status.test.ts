@@ -880,7 +880,7 @@ t.test(
         'script',
         [
           '-qec',
-          `stty cols ${columns}; ${process.execPath} ${PROGRAM} status --board ${board} -w node[01-03]`,
+          `stty cols ${columns}; '${process.execPath}' '${PROGRAM}' status --board ${board} -w node[01-03]`,
           '/dev/null',
         ],
         {

@@ -31,7 +31,7 @@ function programs(board: string): string {
     writeFileSync(join(bin, name), `#!/bin/sh\nverb=$1\n${line}\n`, { mode: 0o755 });
   const more = `--board '${board}'`;
   script('beoboard-nodes', `exec ${copyOf(t, join(makeIn('verbs', INSTALLED), 'beoboard-nodes'))} ${more} "$@"`);
-  script('beoboard', `shift; exec ${process.execPath} ${PROGRAM} "$verb" ${more} --slurm-dir '${slurmDir}' "$@"`);
+  script('beoboard', `shift; exec '${process.execPath}' '${PROGRAM}' "$verb" ${more} --slurm-dir '${slurmDir}' "$@"`);
   return bin;
 }
 
