@@ -3,13 +3,13 @@
 import type { Verb } from './options/options.js';
 import type { VERBS } from './options/verbs.js';
 
-export interface Part {
+export interface VerbPart {
   readonly verb: Verb;
   main(argv: string[]): Promise<number>;
 }
 
 /** Loads a part only when its verb is asked for. */
-export const parts: Record<keyof typeof VERBS, () => Promise<Part>> = {
+export const parts: Record<keyof typeof VERBS, () => Promise<VerbPart>> = {
   demo: () => import('./demo/main.js'),
   send: () => import('./sender/main.js'),
   receive: () => import('./receiver/main.js'),

@@ -2,7 +2,7 @@
 // and an exit code.
 
 import { ABOUT, EXIT_CODES, VERBS } from './options/verbs.js';
-import { type Part, parts } from './parts.js';
+import { parts, type VerbPart } from './parts.js';
 import { isAscii, speakAscii } from './text/ascii.js';
 import { Failure, HelpShown, NOT_BUILT, UsageError } from './text/failure.js';
 import { didYouMean, nearest, oneLine, quote } from './text/text.js';
@@ -40,7 +40,7 @@ function unknown(name: string): string {
 const APART = ['supermon', 'zoom'];
 
 /** Loads a part of the program. Throws a Failure if its file is not there. */
-async function loaded(name: keyof typeof parts): Promise<Part> {
+async function loaded(name: keyof typeof parts): Promise<VerbPart> {
   try {
     return await parts[name]();
   } catch (error) {

@@ -13,18 +13,18 @@ import { DigestBuilder } from './digest.js';
 import { LastReports, type Saying, saidJson } from './lastwords.js';
 
 /** The number of nodes, how many of them are in each state, and how many are unhealthy. */
-export interface Standing {
+export interface StateCounts {
   readonly nodes: number;
   readonly states: Readonly<Record<State, number>>;
   readonly unhealthy: number;
 }
 
 /** Something that has happened. All keys except `at` are those of jsonschema.ts. */
-export type Change = {
+export type BoardChange = {
   /** When it happened or was found out: ns since 1970, by the wall clock of this machine. */
   readonly at: bigint;
 } & (
-  | ({ readonly event: 'begin' | 'board' | 'resumed' } & Standing)
+  | ({ readonly event: 'begin' | 'board' | 'resumed' } & StateCounts)
   | { readonly event: 'no_board'; readonly why: string }
   | { readonly event: 'stalled'; readonly closed: boolean; readonly heartbeat_age_ms: number | undefined }
   /** Without `from` the node is new on the board; without `to` it was removed from the board. */
@@ -42,11 +42,11 @@ export type Change = {
   | RingEvent
 );
 
-type Kind = Exclude<(typeof enums.event_kind)[number], 'none'>;
+type RingEventKind = Exclude<(typeof enums.event_kind)[number], 'none'>;
 
 /** An event that the receiver has written. `unknown`: its kind belongs to a later version. */
 export interface RingEvent {
-  readonly event: Kind | 'unknown';
+  readonly event: RingEventKind | 'unknown';
   readonly number: number;
   readonly node?: string | undefined;
   readonly link?: string;
@@ -66,7 +66,7 @@ export interface RingEvent {
 type Detail = 'reason' | 'count' | 'deaf_ms' | 'instance' | 'master';
 
 /** What each kind of event has besides its subject. */
-const DETAIL: Readonly<Partial<Record<Kind, Detail>>> = {
+const DETAIL: Readonly<Partial<Record<RingEventKind, Detail>>> = {
   refusal: 'reason',
   dark: 'count',
   overflow: 'count',
@@ -75,7 +75,7 @@ const DETAIL: Readonly<Partial<Record<Kind, Detail>>> = {
   followed: 'master',
   deaf: 'deaf_ms',
 };
-const OF_LINKS: readonly string[] = ['link_up', 'link_down', 'dark', 'lit'] satisfies Kind[];
+const OF_LINKS: readonly string[] = ['link_up', 'link_down', 'dark', 'lit'] satisfies RingEventKind[];
 
 /** How many events are read at once. */
 const TOGETHER = 1024;
@@ -109,7 +109,7 @@ export interface KnownProblems {
 }
 
 /** Follows one board, and each board that replaces it. */
-export class Follower {
+export class ChangeFollower {
   #names: string[] = [];
   /** The states at the last moment when something was known, as numbers of NUMBERED. */
   #states = new Uint8Array();
@@ -159,8 +159,8 @@ export class Follower {
    * What has happened since the last look. `reports`: reads the reports too, because problems are known by them, unless
    * the caller has just done that. The first look throws NoBoard when there is no board; later looks report it.
    */
-  look(reports: boolean | KnownProblems): Change[] {
-    const changes: Change[] = [];
+  look(reports: boolean | KnownProblems): BoardChange[] {
+    const changes: BoardChange[] = [];
     try {
       if (this.#opened === 0) this.#begin(changes, reports);
       else this.#follow(changes, reports);
@@ -172,7 +172,7 @@ export class Follower {
     return changes.filter(change => this.#concerns(change));
   }
 
-  #begin(changes: Change[], reports: boolean | KnownProblems): void {
+  #begin(changes: BoardChange[], reports: boolean | KnownProblems): void {
     const { event_last = 0 } = this.reader.nodeStates().board.header;
     const { last, next } = this.following;
     this.#next = next ?? Math.max(1, event_last + 1 - last);
@@ -189,7 +189,7 @@ export class Follower {
     if (this.#isStalled) changes.push(stalled(nodeStates));
   }
 
-  #follow(changes: Change[], reports: boolean | KnownProblems): void {
+  #follow(changes: BoardChange[], reports: boolean | KnownProblems): void {
     // This comes first, and is about the board of the last look: if another board has replaced it, this is its last
     // state.
     const isSame = !this.#isAway && this.reader.opened === this.#opened;
@@ -204,7 +204,7 @@ export class Follower {
       this.#tellRing(entries, nodeStates, changes);
     }
     const wasStalled = this.#isStalled;
-    const states: Change[] = [];
+    const states: BoardChange[] = [];
     this.#tellStates(nodeStates, states);
     if (isAnother) changes.push({ at: nodeStates.board.realNs, event: 'board', ...this.#standing(nodeStates) });
     if (this.#isStalled && (!wasStalled || isAnother)) changes.push(stalled(nodeStates));
@@ -216,12 +216,12 @@ export class Follower {
     if (reports !== false && !this.#isStalled) this.#tellProblems(changes, reports);
   }
 
-  #concerns(change: Change): boolean {
+  #concerns(change: BoardChange): boolean {
     const { among } = this.following;
     return among === undefined || !('node' in change) || change.node === undefined || among.has(change.node);
   }
 
-  #standing(nodeStates: NodeStates): Standing {
+  #standing(nodeStates: NodeStates): StateCounts {
     const { among } = this.following;
     const isAsked = (_: unknown, index: number) => among === undefined || among.has(this.#names[index] as string);
     const states = among === undefined ? nodeStates.states : nodeStates.states.filter(isAsked);
@@ -242,7 +242,7 @@ export class Follower {
   }
 
   /** Switches to another board: what was known about a node is kept under its new number. */
-  #change(nodeStates: NodeStates, changes: Change[]): void {
+  #change(nodeStates: NodeStates, changes: BoardChange[]): void {
     const before = new Map(this.#names.map((name, i) => [name, [this.#states[i]!, this.#problems[i]!] as const]));
     const { instance, startedNs } = this.#receiver;
     [this.#names, this.#states, this.#problems] = [[], new Uint8Array(), new Uint32Array()];
@@ -266,7 +266,7 @@ export class Follower {
   }
 
   /** The new events of the ring. Also reports how many events were overwritten before they could be read. */
-  #read(changes: Change[]): EventEntry[] {
+  #read(changes: BoardChange[]): EventEntry[] {
     const entries: EventEntry[] = [];
     for (;;) {
       const { next, events } = this.reader.events(this.#next, TOGETHER);
@@ -279,10 +279,10 @@ export class Follower {
     }
   }
 
-  #tellRing(entries: readonly EventEntry[], { board }: NodeStates, changes: Change[]): void {
+  #tellRing(entries: readonly EventEntry[], { board }: NodeStates, changes: BoardChange[]): void {
     const links = entries.length === 0 ? [] : this.reader.links();
     for (const { number, stampNs, stampRealNs, kind, subject, detail } of entries) {
-      const event = (enums.event_kind[kind] ?? 'none') as Kind | 'none';
+      const event = (enums.event_kind[kind] ?? 'none') as RingEventKind | 'none';
       if (event === 'none') {
         changes.push({ at: stampRealNs, event: 'unknown', number });
         continue;
@@ -356,7 +356,7 @@ export class Follower {
     return sayings;
   }
 
-  #tellStates(nodeStates: NodeStates, changes: Change[]): void {
+  #tellStates(nodeStates: NodeStates, changes: BoardChange[]): void {
     const { states, board } = nodeStates;
     this.#isStalled = board.stalled || board.retired;
     // Nothing is known about nodes now. The last known states stay until there are new ones.
@@ -385,7 +385,7 @@ export class Follower {
     this.#isKnown = true;
   }
 
-  #tellProblems(changes: Change[], reports: boolean | KnownProblems): void {
+  #tellProblems(changes: BoardChange[], reports: boolean | KnownProblems): void {
     if (typeof reports === 'object') {
       if (reports.opened !== this.#opened) return;
       this.#compareProblems(changes, reports, 0);
@@ -404,7 +404,7 @@ export class Follower {
 
   /** The nodes from number `first` on. */
   #compareProblems(
-    changes: Change[],
+    changes: BoardChange[],
     { problems, states, realNs }: Omit<KnownProblems, 'opened'>,
     first: number,
   ): void {
@@ -434,7 +434,7 @@ const HEARD = new Set((['live', 'uncertain'] satisfies State[]).map(state => NUM
 
 const realNow = () => BigInt(Date.now()) * 1_000_000n;
 
-function stalled({ board }: NodeStates): Change {
+function stalled({ board }: NodeStates): BoardChange {
   const { closed, heartbeatAgeMs } = board;
   return { at: board.realNs, event: 'stalled', closed, heartbeat_age_ms: heartbeatAgeMs };
 }

@@ -5,9 +5,9 @@ import { structs } from '../layout/layout.gen.js';
 import { mayBeRefused, NUMBERED, type State } from '../shm/liveness.js';
 import { type LastWords, Memory } from '../shm/memory.js';
 import type { BoardReader } from '../shm/reader.js';
-import type { Refusal } from '../shm/refusal.js';
+import type { Rejection } from '../shm/refusal.js';
 import type { Node } from '../shm/snapshot.js';
-import { type Heat, type Overview, Snapshot } from '../shm/snapshot.js';
+import { type NodeHeat, type Overview, Snapshot } from '../shm/snapshot.js';
 import { HOUR_MS } from './deafness.js';
 
 /** A state for which somebody may ask why no newer report was heard. */
@@ -69,12 +69,12 @@ class Digest extends Snapshot {
     return this.gathered.memories.get(index, Number(this.evidence.nowNs / 1_000_000n));
   }
 
-  override heatOf(index: number): Heat | undefined {
+  override heatOf(index: number): NodeHeat | undefined {
     const dc = this.gathered.heats[index] as number;
     return dc === NO_HEAT ? undefined : { hardware: this.gathered.hardware[index] as number, dc };
   }
 
-  override refusedSinceOf(index: number): Refusal | undefined {
+  override refusedSinceOf(index: number): Rejection | undefined {
     return this.gathered.refusals.get(index);
   }
 
@@ -90,7 +90,7 @@ class Digest extends Snapshot {
 const MEMORY_BYTES = structs.memory.bytes;
 
 /** Copies of the memories of some nodes. The room is kept for the next look. */
-class Memories {
+class CopiedMemories {
   readonly #places = new Map<number, number>();
   #bytes = new Uint8Array();
 
@@ -126,11 +126,11 @@ export class DigestBuilder {
   lates = new Uint32Array();
   hardware = new Uint32Array();
   heats = new Int16Array();
-  readonly refusals = new Map<number, Refusal>();
+  readonly refusals = new Map<number, Rejection>();
   /** The last words of silent nodes. */
   readonly words = new Map<number, LastWords>();
   /** What is remembered of nodes that were in trouble or booted within the last hour. */
-  readonly memories = new Memories();
+  readonly memories = new CopiedMemories();
   #room = 0;
   #count = 0;
   #all: Overview | undefined;

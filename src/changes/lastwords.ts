@@ -9,14 +9,14 @@ import { shownNames } from '../text/hostlists.js';
 import { oneLine } from '../text/text.js';
 
 /** The contract's rows, and one that takes other nodes, so that only a reader can say it. */
-export type Said = LastWord | 'hottest';
+export type SaidWord = LastWord | 'hottest';
 
 /** The last report, and what it said; no rows: nothing in it explains what happened then. */
 export interface Saying extends Pick<LastWords, 'reportedMs'> {
-  readonly rows: readonly Said[];
+  readonly rows: readonly SaidWord[];
 }
 
-const MEANING: Readonly<Record<Said, string>> = {
+const MEANING: Readonly<Record<SaidWord, string>> = {
   ...meanings.last_words,
   hottest: 'its hottest sensor was at least 5 °C above those of all live nodes of its hardware',
 };
@@ -57,12 +57,12 @@ export class LastReports {
 }
 
 /** In words, which may share a line as far as there is room. */
-export function saidFacts(rows: readonly Said[]): string[] {
+export function saidFacts(rows: readonly SaidWord[]): string[] {
   return rows.length === 0 ? ['nothing that explains it'] : rows.map(row => MEANING[row]);
 }
 
 /** In words that follow an event of so many nodes: `its last report: hardly any memory was available`. */
-export function afterwards(rows: readonly Said[], nodes: number): string {
+export function afterwards(rows: readonly SaidWord[], nodes: number): string {
   return `${nodes === 1 ? 'its last report' : 'their last reports'}: ${saidFacts(rows).join(', ')}`;
 }
 
@@ -72,7 +72,7 @@ export function saidJson({ reportedMs, rows }: Saying) {
 }
 
 /** A silent node and its last words. */
-export interface Silenced {
+export interface SilencedNode {
   readonly name: string;
   readonly saying: Saying;
 }
@@ -80,7 +80,7 @@ export interface Silenced {
 /** So many sets of last words get a sentence each. */
 const EACH_MOST = 3;
 
-function textOf(board: Snapshot, nodes: readonly Silenced[]): string {
+function textOf(board: Snapshot, nodes: readonly SilencedNode[]): string {
   const ages = nodes.map(({ saying }) => saying.reportedMs);
   const [first, last] = [Math.max(...ages), Math.min(...ages)].map(age => timeOf(board, age));
   const one = nodes.length === 1;
@@ -97,7 +97,7 @@ function textOf(board: Snapshot, nodes: readonly Silenced[]): string {
 }
 
 /** One sentence for all nodes with the same last words, of most nodes first; none for who said nothing. */
-export function lastWordsTexts<N extends Silenced>(
+export function lastWordsTexts<N extends SilencedNode>(
   board: Snapshot,
   silenced: readonly N[],
 ): { text: string; nodes: N[] }[] {

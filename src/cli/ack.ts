@@ -88,7 +88,7 @@ function wrongKey(key: string, lines: readonly TroubleInfo[]): string | undefine
 }
 
 /** Throws a NoBoard: whoever mistypes the path is told so. */
-function checkBoard(board: string, owner: Values['owner']): void {
+function checkBoard(board: string, owner: AckOptions['owner']): void {
   const reader = new BoardReader(board, owner);
   try {
     reader.links();
@@ -97,10 +97,10 @@ function checkBoard(board: string, owner: Values['owner']): void {
   }
 }
 
-type Values = ValuesOf<typeof verb>;
+type AckOptions = ValuesOf<typeof verb>;
 
 /** The lines of trouble. Throws NoBoard. */
-function troubleLines({ board, owner, slurmDir, journalRun }: Values): TroubleInfo[] {
+function troubleLines({ board, owner, slurmDir, journalRun }: AckOptions): TroubleInfo[] {
   const reader = new BoardReader(board, owner);
   try {
     const snapshot = reader.snapshot();
@@ -112,7 +112,7 @@ function troubleLines({ board, owner, slurmDir, journalRun }: Values): TroubleIn
 }
 
 /** Acknowledges the lines with these keys. Returns what is wrong with the others. */
-function acknowledge(keys: readonly string[], values: Values, until: string, nowMs: number): string[] {
+function acknowledge(keys: readonly string[], values: AckOptions, until: string, nowMs: number): string[] {
   const { board, reason } = values;
   const lines = troubleLines(values);
   const about = { by: asker(), at: new Date(nowMs).toISOString(), until, ...(reason !== undefined && { reason }) };
@@ -128,7 +128,7 @@ function acknowledge(keys: readonly string[], values: Values, until: string, now
 const MOST_KEYS = 20;
 
 /** The keys that can still be acknowledged, in a line; none if there is no such line. */
-function openKeys(values: Values, acks: readonly Ack[]): string[] {
+function openKeys(values: AckOptions, acks: readonly Ack[]): string[] {
   const keys = keysOf(troubleLines(values)).filter(
     key => own(OF_THE_LOOK, key) === undefined && !acks.some(ack => ack.key === key),
   );

@@ -38,7 +38,7 @@ function openFile(path: string, owner: number | string | undefined): number {
  * A part of the file, copied into our own memory: what is dumped must not change while it is written. It is shorter than
  * it should be if the file ended before.
  */
-interface Part {
+interface FilePart {
   readonly view: DataView;
   /** Where in the file it begins. */
   readonly origin: number;
@@ -62,7 +62,7 @@ export class BoardFile {
   }
 
   /** Reads a part into the buffer, as much of it as there is. */
-  read(origin: number, into: Uint8Array): Part {
+  read(origin: number, into: Uint8Array): FilePart {
     let length = 0;
     for (let got = -1; length < into.length && got !== 0; length += got)
       got = readSync(this.#fd, into, length, into.length - length, origin + length);
@@ -149,7 +149,7 @@ const NAME_FIELD = structs.record.fields.name;
 const NAME = /^[a-z0-9][a-z0-9._-]{0,62}$/;
 
 /** An entry of one of the tables. */
-interface Entry<S extends StructName> {
+interface TableEntry<S extends StructName> {
   /** Its place in the table. */
   number: number;
   /** Its place in the file. */
@@ -157,7 +157,7 @@ interface Entry<S extends StructName> {
   entry: Decoded<S>;
 }
 
-interface DumpedRecord extends Part {
+interface DumpedRecord extends FilePart {
   index: number;
   /** Where it begins in `view`. */
   base: number;
@@ -171,7 +171,7 @@ const CHANGED = 'it changed while it was read; look again';
 
 /** The tables that are read when the board is opened. */
 const TABLES = ['links', 'senders', 'events'] as const;
-type Table = (typeof TABLES)[number];
+type BoardTable = (typeof TABLES)[number];
 
 /**
  * A board's file, laid out as its header says; `wrong` is the first thing that does not agree with the contract. The
@@ -185,9 +185,9 @@ export class Dump {
   readonly state: string;
   wrong: string | undefined;
   /** The header. */
-  readonly head: Part;
+  readonly head: FilePart;
   readonly #file: BoardFile;
-  readonly #tables = new Map<Table | 'index', Part>();
+  readonly #tables = new Map<BoardTable | 'index', FilePart>();
 
   constructor(file: BoardFile, owner: number | string | undefined) {
     const { path, bytes } = file;
@@ -226,12 +226,12 @@ export class Dump {
   }
 
   /** A table, for `putLines`. */
-  part(table: Table): Part {
-    return this.#tables.get(table) as Part;
+  part(table: BoardTable): FilePart {
+    return this.#tables.get(table) as FilePart;
   }
 
   /** The entries of a table that were written at least once. */
-  *#entries<S extends 'link' | 'sender' | 'event'>(struct: S): Generator<Entry<S>> {
+  *#entries<S extends 'link' | 'sender' | 'event'>(struct: S): Generator<TableEntry<S>> {
     const { header } = this;
     if (header === undefined || !this.#isReadable) return;
     const table = `${struct}s` as const;
@@ -246,18 +246,18 @@ export class Dump {
   }
 
   /** The entries in use; nothing is defined about the bytes after them. */
-  *links(): Generator<Entry<'link'>> {
+  *links(): Generator<TableEntry<'link'>> {
     const used = this.header?.links_used ?? 0;
     for (const link of this.#entries('link'))
       if ((link.number > 0 && link.number <= used) || link.number === OTHER_LINKS) yield link;
   }
 
-  senders(): Generator<Entry<'sender'>> {
+  senders(): Generator<TableEntry<'sender'>> {
     return this.#entries('sender');
   }
 
   /** From the oldest to the newest. */
-  events(): Entry<'event'>[] {
+  events(): TableEntry<'event'>[] {
     return [...this.#entries('event')].sort((a, b) => (a.entry.head < b.entry.head ? -1 : 1));
   }
 
@@ -337,7 +337,7 @@ export class Dump {
   /** Whether the search for a record's name would reach this place. */
   #isFound(slot: number, record: number, hash: number, names: Hashes): boolean {
     const { index_slots, index_stride } = this.header as Header;
-    const { view } = this.#tables.get('index') as Part;
+    const { view } = this.#tables.get('index') as FilePart;
     if (names.high[record] !== hash) return false;
     const isEmpty = (at: number) => view.getUint32(at, true) === 0 && view.getUint32(at + 4, true) === 0;
     // A power of two.

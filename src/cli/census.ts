@@ -10,7 +10,7 @@ import { type Cloned, cloneTexts } from '../trouble/clones.js';
 import { monitorWarnings, type RefusedNode, unheardTexts } from '../trouble/rejections.js';
 
 /** A node of the census. */
-export interface Counted {
+export interface CensusNode {
   readonly name: string;
   readonly state: State;
   /** How long ago it left, if it said goodbye. */
@@ -20,7 +20,7 @@ export interface Counted {
 export interface Census {
   readonly counts: Readonly<Record<State, number>>;
   /** The wanted nodes, in the order of the board. */
-  readonly kept: readonly Counted[];
+  readonly kept: readonly CensusNode[];
   /** Names that were asked for and are not on the board. */
   readonly notOnBoard: readonly string[];
   /**

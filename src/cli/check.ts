@@ -90,10 +90,10 @@ const MOST_BYTES = 1023;
 const MOST_PARTS = 5;
 
 /** Nodes about which one thing is said, and what else is said of them. */
-type Group = readonly [what: string, names: readonly string[], note?: string];
+type CheckedNodes = readonly [what: string, names: readonly string[], note?: string];
 
 /** A number of nodes, the first parts of their host list, and the note. */
-function shown([what, names, note]: Group, most: number): string {
+function shown([what, names, note]: CheckedNodes, most: number): string {
   const facts = note === undefined ? [] : [note];
   if (most > 0) {
     const parts = foldParts(names);
@@ -197,7 +197,7 @@ function excused(notOnBoard: readonly string[], fail: Fail): boolean {
 }
 
 /** The groups that are not empty, with their numbers and names. */
-function groupTexts(groups: readonly Group[], most: number): string[] {
+function groupTexts(groups: readonly CheckedNodes[], most: number): string[] {
   return groups.filter(([, names]) => names.length > 0).map(group => shown(group, most));
 }
 

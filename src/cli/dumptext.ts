@@ -3,9 +3,9 @@
 
 import { type Field, getter, isBig, type StructName, sizeOf } from '../layout/codec.js';
 import { structs } from '../layout/layout.gen.js';
-import type { Put } from '../presentation/structjson.js';
+import type { PutStruct } from '../presentation/structjson.js';
 import { asAscii, speaksAscii } from '../text/ascii.js';
-import { type Page, Prepared } from '../text/buffer.js';
+import { type Page, PreparedText } from '../text/buffer.js';
 import { oneLine } from '../text/text.js';
 
 const BLANK = 0x20;
@@ -25,7 +25,7 @@ function putSigned(page: Page, value: number): void {
 }
 
 /** Writes a number of at most 32 bits in decimal digits; undefined: the type is another one. */
-function smallPut(type: string): Put | undefined {
+function smallPut(type: string): PutStruct | undefined {
   switch (type) {
     case 'u8':
       return (page, view, at) => page.whole(view.getUint8(at));
@@ -59,7 +59,7 @@ function zeroTest(type: string): ((view: DataView, at: number) => boolean) | und
 }
 
 /** Text up to its first NUL. Nearly every text is printable ASCII, which is shown as it is. */
-function textPut(offset: number, count: number, decoded: (view: DataView, base: number) => string): Put {
+function textPut(offset: number, count: number, decoded: (view: DataView, base: number) => string): PutStruct {
   return (page, view, base) => {
     const { bytes } = page;
     let at = page.length;
@@ -92,14 +92,14 @@ function isHex({ unit }: Pick<Field, 'unit'>): boolean {
   return isBig({ unit }) && unit !== 'ns';
 }
 
-function scalarPut({ type, unit }: Field): Put {
+function scalarPut({ type, unit }: Field): PutStruct {
   if (type === 'i64')
     return (page, view, at) => {
       const value = view.getBigInt64(at, true);
       const isTold = isBig({ unit }) || Number.isSafeInteger(Number(value));
       page.text(isTold ? value.toString() : BEYOND);
     };
-  if (type !== 'u64') return smallPut(type) as Put;
+  if (type !== 'u64') return smallPut(type) as PutStruct;
   if (isHex({ unit })) return (page, view, at) => putHex(page, view.getUint32(at + 4, true), view.getUint32(at, true));
   return (page, view, at) => {
     const high = view.getUint32(at + 4, true);
@@ -108,7 +108,7 @@ function scalarPut({ type, unit }: Field): Put {
   };
 }
 
-function valuePut(struct: StructName, name: string, field: Field): Put {
+function valuePut(struct: StructName, name: string, field: Field): PutStruct {
   const { offset, type, count } = field;
   if (type === 'char') return textPut(offset, count, getter(struct, name as never));
   const one = scalarPut(field);
@@ -128,7 +128,7 @@ type PutLines = (page: Page, view: DataView, base: number, origin: number) => vo
 const LAST = 4;
 const TEN_TO_LAST = 10 ** LAST;
 let firstDigits = 0;
-let firstText = new Prepared('');
+let firstText = new PreparedText('');
 
 function putOffset(page: Page, offset: number): void {
   const first = Math.floor(offset / TEN_TO_LAST);
@@ -139,7 +139,7 @@ function putOffset(page: Page, offset: number): void {
   }
   if (first !== firstDigits) {
     firstDigits = first;
-    firstText = new Prepared(String(first).padStart(AT_WIDTH - LAST));
+    firstText = new PreparedText(String(first).padStart(AT_WIDTH - LAST));
   }
   page.prepared(firstText);
   page.digits(offset - first * TEN_TO_LAST, LAST);
@@ -152,7 +152,7 @@ function linePut(struct: StructName, name: string, field: Field, at: number, lab
   const before = `  ${label.padEnd(NAME_WIDTH)} `;
   const behind =
     unit === '' || unit === 'id' || unit.includes(' ') ? '\n' : ` ${speaksAscii() ? asAscii(unit) : unit}\n`;
-  const [left, right] = [new Prepared(before), new Prepared(behind)];
+  const [left, right] = [new PreparedText(before), new PreparedText(behind)];
   const place = at + offset;
   const any: PutLines = (page, view, base, origin) => {
     putOffset(page, base + origin + place);
@@ -163,7 +163,7 @@ function linePut(struct: StructName, name: string, field: Field, at: number, lab
   const isZero = count === 0 ? zeroTest(type) : undefined;
   if (isZero === undefined) return any;
   // More than half of all numbers are 0, which is prepared with its line.
-  const zero = new Prepared(`${before}${type === 'u64' && isHex(field) ? '0x0' : '0'}${behind}`);
+  const zero = new PreparedText(`${before}${type === 'u64' && isHex(field) ? '0x0' : '0'}${behind}`);
   return (page, view, base, origin) => {
     if (!isZero(view, base + place)) {
       any(page, view, base, origin);

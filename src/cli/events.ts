@@ -1,7 +1,7 @@
 // The events of the board, one line or object each, as they happen. Looks a few times a second.
 
 import { once } from 'node:events';
-import { Follower } from '../changes/changes.js';
+import { ChangeFollower } from '../changes/changes.js';
 import { defineVerb, forms, parseVerb } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
 import { objectLines, textLines } from '../presentation/eventlines.js';
@@ -79,7 +79,10 @@ export async function main(argv: string[]): Promise<number> {
   }
   const paint = painter(values.color);
   const reader = new BoardReader(values.board, values.owner);
-  const follower = new Follower(reader, { among: values.nodes && new Set(values.nodes), last: values.last.count });
+  const follower = new ChangeFollower(reader, {
+    among: values.nodes && new Set(values.nodes),
+    last: values.last.count,
+  });
   try {
     for (let look = 0; !signal.aborted; look++) {
       const began = performance.now();

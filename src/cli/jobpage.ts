@@ -11,7 +11,7 @@ import type { Painter } from '../terminal/style.js';
 import { oneLine } from '../text/text.js';
 import { troubleOf, withoutJob } from '../trouble/trouble.js';
 import { showJobs } from './jobtable.js';
-import { ROWS, type SchedulerLook, type Shown } from './schedulerlook.js';
+import { type LookResult, ROWS, type SchedulerLook } from './schedulerlook.js';
 import { tableLines } from './table.js';
 import { troubleLines, wrapped } from './troublelist.js';
 
@@ -58,7 +58,7 @@ function pageLines(row: ListedJob, look: SchedulerLook, options: PageOptions, pa
 }
 
 /** The job of that number; or a table of its parts, of which one has to be named. */
-export function showJob(number: string, look: SchedulerLook, options: PageOptions): Shown {
+export function showJob(number: string, look: SchedulerLook, options: PageOptions): LookResult {
   const parts = jobsNumbered(number, look.slurm, look.nodeOf);
   const [row] = parts;
   if (row === undefined)

@@ -4,7 +4,7 @@ import { elapsedText, memoryText, percent, statesText } from '../jobs/jobfacts.j
 import { jobJson, type ListedJob } from '../jobs/joblist.js';
 import { NOTHING } from '../query/columns.js';
 import { cut, oneLine } from '../text/text.js';
-import { rowsText, type SchedulerLook, type Shown } from './schedulerlook.js';
+import { type LookResult, rowsText, type SchedulerLook } from './schedulerlook.js';
 import type { TableColumn } from './table.js';
 
 /** A long job name must not push everything else off the screen. */
@@ -26,7 +26,7 @@ const COLUMNS: readonly TableColumn<ListedJob>[] = [
 ];
 
 /** A table of these jobs. */
-export function showJobs(jobs: readonly ListedJob[], { slurm }: SchedulerLook, long?: boolean): Shown {
+export function showJobs(jobs: readonly ListedJob[], { slurm }: SchedulerLook, long?: boolean): LookResult {
   return {
     key: 'jobs',
     json: () => jobs.map(jobJson),

@@ -5,7 +5,7 @@ import { news } from '../journalfile/following.js';
 import { JOBS_GROUP } from '../journalfile/format.js';
 import { Journal } from '../journalfile/journal.js';
 import { lastEnds } from '../journalfile/lastends.js';
-import { type Asked, Listing, merged } from '../journalfile/listing.js';
+import { type EventQuery, Listing, merged } from '../journalfile/listing.js';
 import { believedUsers, JournalFolder, NoJournal } from '../journalfile/segments.js';
 import { type forms, UsageError, type Values } from '../options/options.js';
 import { journalLine, journalObject, lastEndLine, lastEndObject } from '../presentation/journallines.js';
@@ -17,7 +17,7 @@ import { print } from '../text/output.js';
 import { oneLine } from '../text/text.js';
 
 /** The options of `beoboard events` that ask journals. */
-type Options = Values<
+type JournalEventsOptions = Values<
   | ('since' | 'until' | 'last' | 'last-end' | 'follow' | 'for' | 'nodes' | 'kind')
   | ('journal-dir' | 'owner' | 'json' | 'color'),
   typeof forms.events
@@ -29,7 +29,7 @@ const LOOK_MS = 250;
 const wrong = (what: string) => new UsageError('events', what);
 
 /** The span, and which events of it. Throws a UsageError. */
-function askedOf(values: Options, isLast: boolean, nowMs: number): Asked & { last: number } {
+function askedOf(values: JournalEventsOptions, isLast: boolean, nowMs: number): EventQuery & { last: number } {
   const { since, last, nodes, kind, follow, lastEnd } = values;
   let until = values.until?.ms;
   const isLong = 'ms' in last;
@@ -55,12 +55,12 @@ function askedOf(values: Options, isLast: boolean, nowMs: number): Asked & { las
 const tell = (text: string) => process.stderr.write(`beoboard events: ${text}\n`);
 
 /** Tells what was left out of journals, once. */
-class LeftOut {
+class JournalOmissions {
   readonly #told = new Set<string>();
 
   constructor(
     readonly journals: readonly Journal[],
-    readonly asked: Asked,
+    readonly asked: EventQuery,
   ) {}
 
   tell(): void {
@@ -106,7 +106,11 @@ function openAll<T>(folders: readonly string[], open: (folder: string) => T): { 
 }
 
 /** Shows what journals have. Returns the exit code. */
-export async function journalEvents(values: Options, isLast: boolean, signal: AbortSignal): Promise<number> {
+export async function journalEvents(
+  values: JournalEventsOptions,
+  isLast: boolean,
+  signal: AbortSignal,
+): Promise<number> {
   const asked = askedOf(values, isLast, Date.now());
   const believed = believedUsers(values.owner);
   const paint = painter(values.color);
@@ -122,7 +126,7 @@ export async function journalEvents(values: Options, isLast: boolean, signal: Ab
     const isNamed = areSeveral(ends.map(({ board }) => board));
     const shown = ends.slice(Math.max(0, ends.length - asked.last));
     await print(shown.map(end => (values.json ? lastEndObject(end) : lastEndLine(end, paint, isNamed))));
-    new LeftOut(
+    new JournalOmissions(
       opened.map(({ journal }) => journal),
       asked,
     ).tell();
@@ -139,7 +143,7 @@ export async function journalEvents(values: Options, isLast: boolean, signal: Ab
     for (const told of merged(opened, asked.last)) yield lineOf(told);
   }
   await print(lines());
-  const leftOut = new LeftOut(journals, asked);
+  const leftOut = new JournalOmissions(journals, asked);
   leftOut.tell();
   while (values.follow && !signal.aborted) {
     await pause(LOOK_MS, signal);

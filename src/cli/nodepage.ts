@@ -35,10 +35,15 @@ const shownUnit = ({ unit }: Described) => (/^(enum|bits|id\b)/.test(unit) ? '' 
 const perSecond = (rate: unknown) =>
   typeof rate === 'number' ? `${Number.isInteger(rate) ? rate : rate.toFixed(2)}/s` : '';
 
-type Values = Readonly<Record<string, unknown>>;
+type StructValues = Readonly<Record<string, unknown>>;
 
 /** The lines of a struct's fields, and of the structs within it. */
-function* linesOf(struct: keyof typeof structs, values: Values, rates: Values, prefix: string): Generator<ReadingLine> {
+function* linesOf(
+  struct: keyof typeof structs,
+  values: StructValues,
+  rates: StructValues,
+  prefix: string,
+): Generator<ReadingLine> {
   for (const [field, described] of Object.entries<Described>(structs[struct].fields)) {
     if (described.kind === 'reserved') continue;
     const [name, value, rate] = [`${prefix}${field}`, values[field], rates[field]];
@@ -48,14 +53,14 @@ function* linesOf(struct: keyof typeof structs, values: Values, rates: Values, p
       yield [name, shownValue(value, described), shownUnit(described), shown.join('  ').trim()];
       continue;
     }
-    const entries = (value === undefined ? [] : Array.isArray(value) ? value : [value]) as Values[];
+    const entries = (value === undefined ? [] : Array.isArray(value) ? value : [value]) as StructValues[];
     if (entries.length === 0) yield [name, NOTHING, '', ''];
     for (const [i, entry] of entries.entries()) {
       // Interfaces have names, by which their rates are found; GPUs and groups have numbers.
       const own = typeof entry.name === 'string' ? entry.name : undefined;
       const found = Array.isArray(rate) ? rate.find(other => other.name === own) : rate;
       const label = !Array.isArray(value) ? name : `${name}.${oneLine(own ?? String(i))}`;
-      yield* linesOf(described.type as keyof typeof structs, entry, (found ?? {}) as Values, `${label}.`);
+      yield* linesOf(described.type as keyof typeof structs, entry, (found ?? {}) as StructValues, `${label}.`);
     }
   }
 }
@@ -76,8 +81,8 @@ const TITLES: ReadingLine = ['FIELD', 'VALUE', 'UNIT', 'RATE'];
 
 /** The titles, and a line for each field. */
 export function nodePage(node: Node, paint: Painter): string[] {
-  const values = (node.report ?? {}) as Values;
-  const lines = [...recordLines(node), ...linesOf('report', values, (node.rates ?? {}) as Values, '')];
+  const values = (node.report ?? {}) as StructValues;
+  const lines = [...recordLines(node), ...linesOf('report', values, (node.rates ?? {}) as StructValues, '')];
   const wide = (column: 0 | 1 | 2 | 3) => Math.max(...[TITLES, ...lines].map(line => line[column].length));
   const widths = [wide(0), Math.min(wide(1), 24), wide(2)] as const;
   const shown = ([name, value, unit, rate]: ReadingLine) =>

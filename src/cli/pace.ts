@@ -52,12 +52,12 @@ function typed(words: readonly string[]): string {
 }
 
 /** How a command ended: its exit code, or what is said in its place; and whether it was run at all. */
-interface End {
+interface CommandEnd {
   end: number | string;
   ran: boolean;
 }
 
-function run([program = '', ...args]: readonly string[]): Promise<End> {
+function run([program = '', ...args]: readonly string[]): Promise<CommandEnd> {
   return new Promise(resolve => {
     const fail = (error: unknown) => {
       const { code, message } = error as NodeJS.ErrnoException;
@@ -107,8 +107,8 @@ function reachLine(forMs: number, wantedMs: number): string {
 }
 
 /** Runs all, so many at a time; how each ended. */
-async function runAll(lines: readonly (readonly string[])[]): Promise<End[]> {
-  const ends: End[] = [];
+async function runAll(lines: readonly (readonly string[])[]): Promise<CommandEnd[]> {
+  const ends: CommandEnd[] = [];
   const next = lines.entries();
   const work = async () => {
     for (const [i, words] of next) ends[i] = await run(words);

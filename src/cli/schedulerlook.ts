@@ -29,7 +29,7 @@ export interface SchedulerLook {
 }
 
 /** What it found. */
-export interface Shown {
+export interface LookResult {
   /** The key of the rows in JSON, and the rows. */
   readonly key: string;
   readonly json: () => readonly object[];
@@ -77,7 +77,7 @@ export async function lookBesideScheduler(
   verb: string,
   options: SchedulerOptions,
   asked: readonly string[] | undefined,
-  show: (look: SchedulerLook) => Shown,
+  show: (look: SchedulerLook) => LookResult,
 ): Promise<number> {
   const reader = new BoardReader(options.board, options.owner);
   try {

@@ -19,7 +19,7 @@ export interface Selection
 }
 
 /** What is checked besides the state of a node. */
-export interface Filter {
+export interface SelectionFilter {
   readonly condition?: string | undefined;
   /** That it is live and has no problem. */
   readonly healthy?: boolean;
@@ -47,7 +47,7 @@ function isLongSo(verb: string, { state, ageMs, memory }: Node, leastMs: number)
 export async function select(
   verb: string,
   reader: BoardReader,
-  { condition, healthy, forAtLeast }: Filter,
+  { condition, healthy, forAtLeast }: SelectionFilter,
   { keep, among, journals }: NodeFilter,
 ): Promise<Selection> {
   const meets = condition === undefined ? () => true : (await import('../query/conditions.js')).filter(verb, condition);

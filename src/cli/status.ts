@@ -79,13 +79,13 @@ value that all share. Nodes that belong to no group share the line -. --long lis
 Host lists may be given without -w. NO_COLOR turns colours off. Exit codes: 0 done, 1 a name is not on the board, 2 usage, 4 no board, or stalled.`,
 });
 
-type Options = ValuesOf<typeof verb>;
+type StatusOptions = ValuesOf<typeof verb>;
 
 /** Every second until a signal comes. Waits for a board that is absent for a moment. */
 async function again(
   reader: BoardReader,
   show: (snapshot: Snapshot) => Promise<Iterable<string | Uint8Array>>,
-  { json: asJson }: Options,
+  { json: asJson }: StatusOptions,
 ): Promise<number> {
   const stop = new AbortController();
   process.once('SIGINT', () => stop.abort()).once('SIGTERM', () => stop.abort());
@@ -102,7 +102,7 @@ async function again(
 }
 
 /** Refuses options that do not go together. */
-function disagreement(options: Options): string | undefined {
+function disagreement(options: StatusOptions): string | undefined {
   const forms = (['json', 'csv', 'plain'] as const).filter(name => options[name]);
   if (forms.length > 1) return `--${forms[0]} and --${forms[1]} do not go together; leave one out`;
   if (options.watch && options.csv) return '--watch and --csv do not go together; leave one out';
@@ -114,7 +114,7 @@ function disagreement(options: Options): string | undefined {
 /**
  * Throws a UsageError for an unknown field even without a board, so that nobody has to wait to learn of a typing error.
  */
-async function checkFields({ columns, sort, by }: Options): Promise<void> {
+async function checkFields({ columns, sort, by }: StatusOptions): Promise<void> {
   const groups = by && (await import('../query/groups.js'));
   usable(verb.name, () => {
     if (columns !== undefined) chosenColumns(columns);
@@ -129,7 +129,11 @@ function exceptions(found: Survey, only: boolean): Survey {
 }
 
 /** The answer in pieces, in the chosen form. */
-async function answer(found: Survey, options: Options, asked: CommandOptions): Promise<Iterable<string | Uint8Array>> {
+async function answer(
+  found: Survey,
+  options: StatusOptions,
+  asked: CommandOptions,
+): Promise<Iterable<string | Uint8Array>> {
   const { snapshot } = found;
   if (options.csv) {
     const { csvPieces } = await import('./csv.js');

@@ -4,7 +4,7 @@ import { schedulerColumns } from '../jobs/schedulernode.js';
 import type { Grouping } from '../options/options.js';
 import { headline } from '../presentation/summary.js';
 import { troubleText } from '../presentation/troublelines.js';
-import type { Group } from '../query/groups.js';
+import type { NodeGroup } from '../query/groups.js';
 import { ordered } from '../query/sorting.js';
 import { isException, type Survey, type Surveyed } from '../query/survey.js';
 import type { SchedulerView } from '../schedulerfile/schedulerview.js';
@@ -195,7 +195,7 @@ function moreLines(more: number, { asked = {}, width }: Pick<StatusLayout, 'aske
 }
 
 /** All nodes of a group, by state. */
-function* memberLines({ nodes }: Group, width: number): Generator<string> {
+function* memberLines({ nodes }: NodeGroup, width: number): Generator<string> {
   for (const [state, some] of byState(nodes)) {
     const label = `  ${state}: `;
     const parts = breakable(foldParts(some.map(({ name }) => name)).map(oneLine), width - label.length);
@@ -225,7 +225,7 @@ async function grouped(found: Survey, grouping: Grouping, look: StatusLayout): P
   const more = all.length - lines.length;
   return [
     `${paint.title(titles)}\n`,
-    ...lines.flatMap((line, i) => [`${line}\n`, ...(long ? memberLines(all[i] as Group, width) : [])]),
+    ...lines.flatMap((line, i) => [`${line}\n`, ...(long ? memberLines(all[i] as NodeGroup, width) : [])]),
     ...moreLines(more, { asked, width }),
   ];
 }

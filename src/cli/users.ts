@@ -8,7 +8,7 @@ import { VERBS } from '../options/verbs.js';
 import { namesOf } from '../query/survey.js';
 import { shownNames } from '../text/hostlists.js';
 import { cut, oneLine } from '../text/text.js';
-import { lookBesideScheduler, rowsText, type SchedulerLook, type Shown } from './schedulerlook.js';
+import { type LookResult, lookBesideScheduler, rowsText, type SchedulerLook } from './schedulerlook.js';
 import type { TableColumn } from './table.js';
 
 export const verb = defineVerb({
@@ -52,7 +52,7 @@ const COLUMNS: readonly TableColumn<ListedUser>[] = [
 ];
 
 /** The users of the jobs on the chosen nodes. */
-export function showUsers({ slurm, nodeOf, among }: SchedulerLook, long?: boolean): Shown {
+export function showUsers({ slurm, nodeOf, among }: SchedulerLook, long?: boolean): LookResult {
   const users = listUsers(listJobs(slurm, nodeOf, among), slurm, nodeOf);
   return {
     key: 'users',

@@ -13,7 +13,7 @@ import { endBySignal } from '../service/process.js';
 import { NoBoard } from '../shm/noboard.js';
 import type { BoardReader } from '../shm/reader.js';
 import type { Snapshot } from '../shm/snapshot.js';
-import { ESCAPE_MS, flushed, type Key, readKeys } from '../terminal/keystrokes.js';
+import { ESCAPE_MS, flushed, type Keystroke, readKeys } from '../terminal/keystrokes.js';
 import { followStops, Screen } from '../terminal/screen.js';
 import type { Painter } from '../terminal/style.js';
 import { fold } from '../text/hostlists.js';
@@ -21,14 +21,14 @@ import { oneLine } from '../text/text.js';
 import { troubleOf } from '../trouble/trouble.js';
 import type { CommandOptions } from './commandline.js';
 import { totalsTexts } from './totalstext.js';
-import { type Appearance, bodyOf, frame, type Seen } from './watchframe.js';
+import { type Appearance, type BoardSeen, bodyOf, frame } from './watchframe.js';
 import { jobsSeen } from './watchjobs.js';
-import { choiceOf, type Filter, press, type Shown, type View } from './watchstate.js';
+import { choiceOf, press, type ShownScreen, type WatchFilter, type WatchView } from './watchstate.js';
 
 /** The options that apply at the start. */
 export interface Start {
   readonly nodes: readonly string[] | undefined;
-  readonly where: Filter['where'];
+  readonly where: WatchFilter['where'];
   readonly sort: string | undefined;
   readonly columns: readonly string[] | undefined;
   readonly exceptions: boolean;
@@ -63,12 +63,12 @@ class Session {
   readonly #acks: AckFollower;
   readonly #events: EventFeed;
   #looks = 0;
-  #view: View;
-  #trouble: { at: number; states: string; filter?: Filter; known?: unknown; lines: readonly TroubleInfo[] } = {
+  #view: WatchView;
+  #trouble: { at: number; states: string; filter?: WatchFilter; known?: unknown; lines: readonly TroubleInfo[] } = {
     ...{ at: 0, states: '', lines: [] },
   };
-  #seen: Seen = { absent: 'not looked at yet' };
-  #shown: Shown = { rows: [], room: 0, columns: [] };
+  #seen: BoardSeen = { absent: 'not looked at yet' };
+  #shown: ShownScreen = { rows: [], room: 0, columns: [] };
   /** Called when something new is known about Slurm. */
   learned = (): void => {};
 
@@ -161,7 +161,7 @@ class Session {
   }
 
   /** Takes a key; returns what else the key asks for. */
-  press(key: Key): 'quit' | 'suspend' | undefined {
+  press(key: Keystroke): 'quit' | 'suspend' | undefined {
     const before = this.#view;
     const { view, deed } = press(before, key, this.#shown);
     this.#view = view;
@@ -236,7 +236,7 @@ class Run {
 }
 
 /** Calls `take` with the keys that are pressed. An Escape is one as soon as nothing has followed it for a while. */
-function readKeysFrom(input: NodeJS.ReadStream, run: Run, take: (keys: readonly Key[]) => void): void {
+function readKeysFrom(input: NodeJS.ReadStream, run: Run, take: (keys: readonly Keystroke[]) => void): void {
   let rest = '';
   let patience: NodeJS.Timeout | undefined;
   const flush = run.guarded(() => {

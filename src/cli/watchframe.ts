@@ -9,7 +9,7 @@ import { nodeSheet } from '../presentation/nodesheet.js';
 import { headline } from '../presentation/summary.js';
 import { timeText } from '../presentation/troublelines.js';
 import { COLUMNS, type Column, type ExtraColumn, layOut, sortField } from '../query/columns.js';
-import { type Group, groupLines, groups, labelOf, meansShown } from '../query/groups.js';
+import { groupLines, groups, labelOf, meansShown, type NodeGroup } from '../query/groups.js';
 import { type Comparison, inOrder, worstFirst } from '../query/sorting.js';
 import { isException, type Survey, type Surveyed } from '../query/survey.js';
 import type { SchedulerView } from '../schedulerfile/schedulerview.js';
@@ -31,10 +31,10 @@ import {
 } from './statustext.js';
 import { troubleLines } from './troublelist.js';
 import type { JobsSeen } from './watchjobs.js';
-import { type Prompt, type Shown, settled, type View, type WatchRow, within } from './watchstate.js';
+import { type Prompt, type ShownScreen, settled, type WatchRow, type WatchView, within } from './watchstate.js';
 
 /** A board that was seen, or the reason why there was none. */
-export type Seen =
+export type BoardSeen =
   | { readonly absent: string }
   | {
       readonly found: Survey;
@@ -54,7 +54,7 @@ export type Seen =
 export type Body =
   | { readonly kind: 'nodes'; readonly nodes: readonly Surveyed[] }
   | { readonly kind: 'folded'; readonly states: readonly FoldedState[] }
-  | { readonly kind: 'groups'; readonly groups: readonly Group[] }
+  | { readonly kind: 'groups'; readonly groups: readonly NodeGroup[] }
   | { readonly kind: 'none'; readonly none: string };
 
 export interface Appearance {
@@ -68,15 +68,15 @@ export interface Appearance {
   readonly page?: string | undefined;
 }
 
-export interface Frame {
+export interface WatchFrame {
   readonly lines: string[];
   /** The view, with the selection on the row of its node. */
-  readonly view: View;
-  readonly shown: Shown;
+  readonly view: WatchView;
+  readonly shown: ShownScreen;
 }
 
 /** The groups in the order of their states, as in a table of nodes, or of their means. */
-function grouped(found: Survey, grouping: Grouping, { sort, exceptions }: View): Body {
+function grouped(found: Survey, grouping: Grouping, { sort, exceptions }: WatchView): Body {
   const byState = sort === 'state' || sort === '-state';
   const formed = groups(found, grouping, byState ? undefined : sort);
   if (formed.length > 0 && formed.every(({ name }) => name === undefined))
@@ -86,7 +86,7 @@ function grouped(found: Survey, grouping: Grouping, { sort, exceptions }: View):
 }
 
 /** What the view asks of a survey. `byName`: the order of the names, if it was kept. */
-export function bodyOf(found: Survey, view: View, grouping: Grouping | undefined, byName?: Comparison): Body {
+export function bodyOf(found: Survey, view: WatchView, grouping: Grouping | undefined, byName?: Comparison): Body {
   const { sort, exceptions, long } = view;
   if (view.grouped && grouping !== undefined) return grouped(found, grouping, view);
   const nodes = exceptions ? found.nodes.filter(isException) : found.nodes;
@@ -157,7 +157,7 @@ function promptLine({ text, at, wrong, jobs }: Prompt, columns: number, paint: P
 }
 
 /** What is not shown, in words. */
-function restrictions({ filter: { where, list }, exceptions }: View): string[] {
+function restrictions({ filter: { where, list }, exceptions }: WatchView): string[] {
   const parts = [
     ...(list ? [list.text] : []),
     ...(where ? [`where ${where.text}`] : []),
@@ -174,7 +174,7 @@ function filled(lines: readonly string[], last: string, rows: number): string[] 
 
 /** What the view asks for, in the texts of options. */
 function askedBy(
-  { filter: { where, list }, sort, exceptions, grouped }: View,
+  { filter: { where, list }, sort, exceptions, grouped }: WatchView,
   { asked = {} }: Appearance,
 ): CommandOptions {
   const by = grouped ? asked.by : undefined;
@@ -193,23 +193,23 @@ function firstOf(trouble: readonly (readonly string[])[], most: number): string[
 }
 
 /** The visible rows; the title of the column that they are sorted by is in reverse video. */
-interface Table {
+interface VisibleRows {
   readonly title: string;
   readonly lines: readonly string[];
   /** Its columns by name. */
   readonly columns: readonly string[];
 }
 
-const sortedBy = ({ sort }: View) => (sort ?? 'state').replace(/^-/, '');
+const sortedBy = ({ sort }: WatchView) => (sort ?? 'state').replace(/^-/, '');
 
 function nodeTable(
   { snapshot }: Survey,
   visible: readonly Surveyed[],
-  view: View,
+  view: WatchView,
   width: number,
   { columns, widths, paint }: Appearance,
   extra: readonly ExtraColumn[] = [],
-): Table {
+): VisibleRows {
   const nodes = visible.map(({ index, state, problems }) => ({
     node: snapshot.node(index),
     state,
@@ -229,11 +229,11 @@ function nodeTable(
 
 function groupTable(
   { snapshot }: Survey,
-  visible: readonly Group[],
-  view: View,
+  visible: readonly NodeGroup[],
+  view: WatchView,
   width: number,
   { columns }: Appearance,
-): Table {
+): VisibleRows {
   const [titles = '', ...lines] = groupLines(snapshot, visible, { columns, width });
   const means = meansShown(columns);
   const sorted = means.find(({ name }) => name === sortedBy(view))?.title;
@@ -248,7 +248,7 @@ function groupTable(
 const ADDRESS_ROWS = 4;
 
 /** The screen that the view asks for; whatever it shows, its first line is the address for browsers, if there is one. */
-export function frame(view: View, now: Seen, size: Size, look: Appearance): Frame {
+export function frame(view: WatchView, now: BoardSeen, size: Size, look: Appearance): WatchFrame {
   const { page } = look;
   if (page === undefined || size.rows < ADDRESS_ROWS) return screenful(view, now, size, look);
   const below = screenful(view, now, { ...size, rows: size.rows - 1 }, look);
@@ -256,14 +256,19 @@ export function frame(view: View, now: Seen, size: Size, look: Appearance): Fram
   return { ...below, lines: [words.length <= size.columns ? words : page, ...below.lines] };
 }
 
-type Page = (lines: readonly string[], last: string, shown?: Partial<Shown>, next?: View) => Frame;
-type Present = Exclude<Seen, { absent: string }>;
+type FrameMaker = (
+  lines: readonly string[],
+  last: string,
+  shown?: Partial<ShownScreen>,
+  next?: WatchView,
+) => WatchFrame;
+type Present = Exclude<BoardSeen, { absent: string }>;
 
-function screenful(view: View, now: Seen, size: Size, look: Appearance): Frame {
+function screenful(view: WatchView, now: BoardSeen, size: Size, look: Appearance): WatchFrame {
   const { paint } = look;
   const { columns, rows } = size;
   const bottom = (line: string) => (view.prompt ? promptLine(view.prompt, columns, paint) : line);
-  const page: Page = (lines, last, shown = {}, next = view) => ({
+  const page: FrameMaker = (lines, last, shown = {}, next = view) => ({
     lines: filled(lines, bottom(last), rows),
     view: next,
     shown: { rows: [], room: Math.max(0, rows - 3), columns: [], ...shown },
@@ -290,7 +295,13 @@ const range = (first: number, last: number, all: number) => (all === 0 ? '' : `$
 
 const BACK = 'q, Esc back';
 
-function nodePage(view: View, { found, slurm }: Present, size: Size, look: Appearance, page: Page): Frame {
+function nodePage(
+  view: WatchView,
+  { found, slurm }: Present,
+  size: Size,
+  look: Appearance,
+  page: FrameMaker,
+): WatchFrame {
   const surveyed = found.all.find(({ name }) => name === view.selected.name);
   if (surveyed === undefined) return page([`${view.selected.name} is not on the board`], BACK);
   const node = found.snapshot.node(surveyed.index);
@@ -298,18 +309,18 @@ function nodePage(view: View, { found, slurm }: Present, size: Size, look: Appea
   return scrolledPage(view, head, lines, size, page);
 }
 
-function jobPage(view: View, { jobs }: Present, size: Size, look: Appearance, page: Page): Frame {
+function jobPage(view: WatchView, { jobs }: Present, size: Size, look: Appearance, page: FrameMaker): WatchFrame {
   return scrolledPage(view, [], jobs.page(view.job ?? '', size.columns, look.paint), size, page);
 }
 
 /** Lines below a head, scrolled. */
 function scrolledPage(
-  view: View,
+  view: WatchView,
   head: readonly string[],
   lines: readonly string[],
   { columns, rows }: Size,
-  page: Page,
-): Frame {
+  page: FrameMaker,
+): WatchFrame {
   const room = Math.max(0, rows - head.length - 1);
   const scrolled = Math.max(0, Math.min(view.scrolled, lines.length - room));
   const where = `${scrolled + 1}-${Math.min(lines.length, scrolled + room)} of ${lines.length}`;
@@ -318,7 +329,13 @@ function scrolledPage(
 }
 
 /** The whole list of trouble. */
-function troublePage(view: View, { found, trouble }: Present, size: Size, look: Appearance, page: Page): Frame {
+function troublePage(
+  view: WatchView,
+  { found, trouble }: Present,
+  size: Size,
+  look: Appearance,
+  page: FrameMaker,
+): WatchFrame {
   const head = wrappedText(headline(found), size.columns).split('\n').slice(0, 2);
   const asked = { nowMs: lookMs(found.snapshot), width: size.columns, paint: look.paint, whole: true };
   const lines = troubleLines(trouble, asked).flat();
@@ -326,7 +343,7 @@ function troublePage(view: View, { found, trouble }: Present, size: Size, look: 
 }
 
 /** What changed, the newest first, of the nodes of the filter and of none. */
-function eventsPage(view: View, { found, events }: Present, size: Size, page: Page): Frame {
+function eventsPage(view: WatchView, { found, events }: Present, size: Size, page: FrameMaker): WatchFrame {
   const { kept, from } = events;
   const time = (iso: string) => timeText(iso, lookMs(found.snapshot));
   const source = from.journal ? 'From the journal' : `Without a journal (${from.why})`;
@@ -342,7 +359,7 @@ function eventsPage(view: View, { found, events }: Present, size: Size, page: Pa
 
 /** The lines above the rows: a summary, totals, trouble, what restricts the view. `folded`: lines of folded nodes. */
 function linesAbove(
-  view: View,
+  view: WatchView,
   { found, totals, trouble }: Present,
   { columns, rows }: Size,
   look: Appearance,
@@ -364,13 +381,13 @@ function linesAbove(
 }
 
 function foldedPage(
-  view: View,
+  view: WatchView,
   top: readonly string[],
   folded: readonly string[],
   room: number,
   columns: number,
-  page: Page,
-): Frame {
+  page: FrameMaker,
+): WatchFrame {
   // Folded nodes have no row of titles, so one more line fits.
   const fitting = room + 1;
   const first = within(view.top, folded.length - fitting);
@@ -384,14 +401,14 @@ function foldedPage(
 }
 
 function tablePage(
-  view: View,
+  view: WatchView,
   { found, body, jobs, slurm }: Present,
   top: readonly string[],
   room: number,
   columns: number,
   look: Appearance,
-  page: Page,
-): Frame {
+  page: FrameMaker,
+): WatchFrame {
   const all: readonly WatchRow[] =
     body.kind === 'nodes'
       ? body.nodes

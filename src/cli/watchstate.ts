@@ -3,13 +3,13 @@
 import { type Condition, parseCondition } from '../query/conditions.js';
 import type { Choice } from '../query/survey.js';
 import { readingOf } from '../readings/readings.js';
-import type { Key } from '../terminal/keystrokes.js';
+import type { Keystroke } from '../terminal/keystrokes.js';
 import { fold } from '../text/hostlists.js';
 import { readNodes } from '../text/nodefiles.js';
 import { InputError, UNSEEN } from '../text/text.js';
 
 /** Which nodes are chosen: both conditions have to hold. */
-export interface Filter {
+export interface WatchFilter {
   readonly where?: { readonly text: string; readonly holds: Condition } | undefined;
   readonly list?: { readonly text: string; readonly names: readonly string[] } | undefined;
 }
@@ -25,7 +25,7 @@ export interface Prompt {
   readonly wrong?: string | undefined;
 }
 
-export interface View {
+export interface WatchView {
   readonly page: 'table' | 'node' | 'job' | 'trouble' | 'events' | 'help';
   /** The id of the job on its page. */
   readonly job?: string;
@@ -36,9 +36,9 @@ export interface View {
   readonly long: boolean;
   /** Whether groups are shown in place of nodes; undefined: there is no rule that makes groups. */
   readonly grouped?: boolean | undefined;
-  readonly filter: Filter;
+  readonly filter: WatchFilter;
   /** What was asked for before a group was opened. */
-  readonly outer?: Pick<View, 'filter' | 'long'> | undefined;
+  readonly outer?: Pick<WatchView, 'filter' | 'long'> | undefined;
   readonly prompt?: Prompt | undefined;
   /** The selected row. Once it was moved it stays with its node; before that it stays with the worst. */
   readonly selected: { readonly row: number; readonly name?: string | undefined };
@@ -55,7 +55,7 @@ export interface WatchRow {
 }
 
 /** What is on the screen, which determines the meaning of a key. */
-export interface Shown {
+export interface ShownScreen {
   /** All rows in their order, whether they fit or not. */
   readonly rows: readonly WatchRow[];
   /** Whether the nodes are folded into host lists, without rows. */
@@ -72,12 +72,12 @@ export interface Shown {
 export type Deed = 'quit' | 'suspend' | 'redraw';
 
 export interface Pressed {
-  readonly view: View;
+  readonly view: WatchView;
   readonly deed?: Deed;
 }
 
 /** The filter's choice, for the survey. */
-export function choiceOf({ where, list }: Filter): Choice {
+export function choiceOf({ where, list }: WatchFilter): Choice {
   return { among: list?.names, holds: where?.holds };
 }
 
@@ -85,7 +85,7 @@ export function choiceOf({ where, list }: Filter): Choice {
  * The filter with this condition or host list in place of the last one; an empty text removes both. Throws an
  * InputError with the column.
  */
-export function refined(filter: Filter, written: string): Filter {
+export function refined(filter: WatchFilter, written: string): WatchFilter {
   const text = written.trim();
   if (text === '') return {};
   // A field alone is a condition; any other single word is a name.
@@ -107,7 +107,7 @@ const MOVES: Readonly<Record<string, (from: number, page: number, last: number) 
 export const within = (value: number, last: number) => Math.max(0, Math.min(value, last));
 
 /** Moves the selection to the place of its node, and scrolls so that it is visible. */
-export function settled(view: View, { rows, room }: Pick<Shown, 'rows' | 'room'>): View {
+export function settled(view: WatchView, { rows, room }: Pick<ShownScreen, 'rows' | 'room'>): WatchView {
   const { name } = view.selected;
   const found = name === undefined ? -1 : rows.findIndex(row => row.name === name);
   const row = found >= 0 ? found : within(view.selected.row, rows.length - 1);
@@ -117,16 +117,16 @@ export function settled(view: View, { rows, room }: Pick<Shown, 'rows' | 'room'>
 }
 
 /** What is asked for by the prompt. Throws an InputError. */
-function entered(view: View, { text, jobs }: Prompt): View {
+function entered(view: WatchView, { text, jobs }: Prompt): WatchView {
   const next = { ...view, prompt: undefined };
   if (jobs === undefined) return { ...next, filter: refined(view.filter, text), selected: { row: 0 }, top: 0 };
   const job = text.trim();
   return job === '' ? next : { ...next, page: 'job', job, scrolled: 0 };
 }
 
-function inPrompt(view: View, prompt: Prompt, key: Key): View {
+function inPrompt(view: WatchView, prompt: Prompt, key: Keystroke): WatchView {
   const { text, at, wrong: _, ...rest } = prompt;
-  const edited = (text: string, at: number): View => ({ ...view, prompt: { ...rest, text, at } });
+  const edited = (text: string, at: number): WatchView => ({ ...view, prompt: { ...rest, text, at } });
   switch (key) {
     case 'escape':
     case 'ctrl-c':
@@ -174,7 +174,7 @@ function sortedBy(sort: string | undefined, columns: readonly string[], n: numbe
 }
 
 /** What Enter opens: the rows of folded nodes, those of a group, or a node's page. */
-function opened(view: View, { rows, folded }: Shown): View {
+function opened(view: WatchView, { rows, folded }: ShownScreen): WatchView {
   if (folded) return { ...view, long: true };
   const { row } = view.selected;
   const { name, nodes } = rows[row] ?? {};
@@ -187,7 +187,7 @@ function opened(view: View, { rows, folded }: Shown): View {
   return { ...view, grouped: false, long: true, filter: { ...filter, list }, outer, selected: { row: 0 }, top: 0 };
 }
 
-function inTable(view: View, key: Key, shown: Shown): Pressed {
+function inTable(view: WatchView, key: Keystroke, shown: ShownScreen): Pressed {
   const { rows, folded, room, columns } = shown;
   // After a change of the order or the choice, the user wants to see what comes first.
   const fresh = { selected: { row: 0 }, top: 0 };
@@ -244,10 +244,10 @@ function inTable(view: View, key: Key, shown: Shown): Pressed {
 }
 
 /** The key that opened a page goes back, too. */
-const OPENED_BY: Partial<Record<View['page'], Key>> = { job: 'j', trouble: 'o', events: 'e' };
+const OPENED_BY: Partial<Record<WatchView['page'], Keystroke>> = { job: 'j', trouble: 'o', events: 'e' };
 
 /** The view after a key. */
-export function press(view: View, key: Key, shown: Shown): Pressed {
+export function press(view: WatchView, key: Keystroke, shown: ShownScreen): Pressed {
   if (key === 'ctrl-z') return { view, deed: 'suspend' };
   if (key === 'ctrl-l') return { view, deed: 'redraw' };
   if (view.prompt !== undefined) return { view: inPrompt(view, view.prompt, key) };

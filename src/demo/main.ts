@@ -44,7 +44,7 @@ const KEPT_MOST = 4000;
  * The children in the order of their start. They are ended in reverse order, so that the receiver still gets the
  * goodbye.
  */
-class Family {
+class ChildProcesses {
   readonly #children: ChildProcess[] = [];
   #ending = false;
   /** What children wrote while another one had the screen. */
@@ -137,18 +137,18 @@ const SIMULATED = [
 const NEXT = ["status --by '/^sim-r[0-9]+/'", 'show sim-r01n11', 'nodes --where unhealthy'];
 const NEXT_ALONE = ['status --json', 'metrics', 'xml'];
 
-type Options = ValuesOf<typeof verb>;
+type DemoOptions = ValuesOf<typeof verb>;
 
 /**
  * Starts the simulated cluster, and the reader of its jobs, which `slurm` says where to leave. `isKnown`: all nodes have
  * reported, and the jobs have been read.
  */
 async function simulate(
-  family: Family,
+  family: ChildProcesses,
   to: string,
   folder: string,
   slurm: string[],
-  { silentFrom, silentFor }: Options,
+  { silentFrom, silentFor }: DemoOptions,
 ): Promise<{ isKnown: Promise<unknown> }> {
   const [board, jobs] = ['board', 'jobs'].map(name => join(folder, name)) as [string, string];
   const rack = ['--silent-from', `${silentFrom}ms`, '--silent-for', `${silentFor}ms`];
@@ -171,7 +171,7 @@ async function simulate(
 }
 
 /** Starts everything in its order; done when there is something to see. */
-async function show(family: Family, folder: string, options: Options): Promise<void> {
+async function show(family: ChildProcesses, folder: string, options: DemoOptions): Promise<void> {
   const { alone, interval } = options;
   const listen = ['--listen', '127.0.0.1:0'];
   const board = ['--board', join(folder, 'board')];
@@ -216,7 +216,7 @@ export async function main(argv: string[]): Promise<number> {
   onStdoutGone(end);
   process.stderr.on('error', () => undefined);
   const folder = demoFolder();
-  const family = new Family((name, code) => {
+  const family = new ChildProcesses((name, code) => {
     // A user has pressed q, or the reader of the output has ended (head, less): this is not an error.
     if ((name === 'status' || name === 'events') && code === 0) end();
     else fail(new Failure(`beoboard ${name} has ended by itself; see above`, 1));

@@ -1,7 +1,7 @@
 // What happens to a board, look by look, for programs that go on: the lines of its journal if one can be read, else what
 // they have seen themselves. Nodes with the same event are together.
 
-import { Follower } from '../changes/changes.js';
+import { ChangeFollower } from '../changes/changes.js';
 import { foldedEvents } from '../presentation/eventlines.js';
 import { SlicedLook } from '../service/slices.js';
 import { NoBoard } from '../shm/noboard.js';
@@ -19,7 +19,7 @@ export class EventFeed {
   readonly #seen = new EventLog();
   readonly #began = new Date().toISOString();
   readonly #journal: JournalFeed;
-  #follower: Follower | undefined;
+  #follower: ChangeFollower | undefined;
   readonly #plain = painter('never');
 
   /** `journals`: where journals say how they are; `areJobsShown`: also the jobs that this user may read there. */
@@ -51,10 +51,10 @@ export class EventFeed {
   /** Adds the events since the last look, whose number is `seq`; `digest`: what it has gathered. */
   follow(seq: number, digest: Snapshot | undefined): void {
     this.#journal.look(seq);
-    let happened: ReturnType<Follower['look']>;
+    let happened: ReturnType<ChangeFollower['look']>;
     try {
       const isBeginning = this.#follower === undefined;
-      this.#follower ??= new Follower(this.reader, { last: FIRST });
+      this.#follower ??= new ChangeFollower(this.reader, { last: FIRST });
       const { problems, states } = digest?.overview ?? { problems: new Uint32Array(), states: new Uint8Array() };
       const realNs = digest?.realNs ?? 0n;
       happened = this.#follower.look({ opened: this.reader.opened, realNs, problems, states });

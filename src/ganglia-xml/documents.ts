@@ -10,12 +10,12 @@ import { Page } from '../text/buffer.js';
 import { formatDuration } from '../text/durations.js';
 import { attributes, GANGLIA, PROLOGUE } from './dtd.js';
 import { METRICS, type Metric } from './metrics.js';
-import { EVERYTHING, type Query } from './query.js';
+import { EVERYTHING, type GangliaQuery } from './query.js';
 import { NO_METRICS, Renderer, Summary } from './render.js';
 import { safe, UNSPECIFIED, VALUE_MAX } from './safe.js';
 
 /** A board that is shown as a cluster. */
-export interface Source {
+export interface ClusterSource {
   /** The cluster's name; by default that of the board. */
   readonly name?: string | undefined;
   /** The board in snapshots of so many nodes; each is valid until the next one is asked for. Throws NoBoard. */
@@ -39,7 +39,7 @@ const COMMENT_MOST = VALUE_MAX + 16;
 const OPENING_MOST = 8192 + 32 * COMMENT_MOST;
 
 /** The sums over the hosts of a source, for one second of the board's clock. */
-interface Sums {
+interface ClusterSums {
   readonly second: bigint;
   readonly name: string;
   readonly path: string;
@@ -58,7 +58,7 @@ export interface Naming {
 }
 
 /** The name of a source whose board is of this cluster. */
-export function nameOf({ name }: Pick<Source, 'name'>, cluster: string, names?: Naming['names']): string {
+export function nameOf({ name }: Pick<ClusterSource, 'name'>, cluster: string, names?: Naming['names']): string {
   const found = safe(name ?? cluster, 'name');
   return names?.get(found) ?? found;
 }
@@ -68,10 +68,10 @@ export class Documents {
   readonly #pages: Page[] = [];
   readonly #pageBytes: number;
   /** The sums of each source, and their second: pages of ganglia-web ask for them again and again. */
-  readonly #summaries = new Map<Source, Sums>();
+  readonly #summaries = new Map<ClusterSource, ClusterSums>();
 
   constructor(
-    readonly sources: readonly Source[],
+    readonly sources: readonly ClusterSource[],
     readonly grid: string = UNSPECIFIED,
     metrics: readonly Metric[] = METRICS,
     readonly naming: Naming = {},
@@ -94,11 +94,11 @@ export class Documents {
   }
 
   /** gmetad's answer to a query: the requested part of the grid; if it does not exist, the grid without it. */
-  gmetad(query: Query, localtime: number): Generator<Uint8Array> {
+  gmetad(query: GangliaQuery, localtime: number): Generator<Uint8Array> {
     return this.#document(query, localtime, this.grid);
   }
 
-  *#document(query: Query, localtime: number, grid: string | undefined): Generator<Uint8Array> {
+  *#document(query: GangliaQuery, localtime: number, grid: string | undefined): Generator<Uint8Array> {
     const page = this.#pages.pop() ?? new Page(this.#pageBytes);
     const shown = new Set<string>();
     try {
@@ -120,7 +120,7 @@ export class Documents {
   }
 
   /** The same for each source that has a board now; throws NoBoard if none has. */
-  *#eachThere(work: (source: Source) => Generator<Uint8Array>): Generator<Uint8Array> {
+  *#eachThere(work: (source: ClusterSource) => Generator<Uint8Array>): Generator<Uint8Array> {
     let missing = 0;
     for (const source of this.sources) {
       let begun = false;
@@ -153,9 +153,9 @@ export class Documents {
 
   *#sumOfAll(page: Page, localtime: number, shown: Set<string>): Generator<Uint8Array> {
     const all = new Summary(this.#renderer.metrics.length);
-    const found: Sums[] = [];
-    const sumUp = (source: Source) => this.#sum(source);
-    const isFirst = (sums: Sums) => this.#isFirst(shown, sums);
+    const found: ClusterSums[] = [];
+    const sumUp = (source: ClusterSource) => this.#sum(source);
+    const isFirst = (sums: ClusterSums) => this.#isFirst(shown, sums);
     yield* this.#eachThere(function* (source) {
       const sums = yield* sumUp(source);
       if (!isFirst(sums)) return;
@@ -167,7 +167,7 @@ export class Documents {
     for (const sums of found) yield* this.#sumOfOne(page, sums, localtime);
   }
 
-  *#sumOfOne(page: Page, { name, summary }: Sums, localtime: number): Generator<Uint8Array> {
+  *#sumOfOne(page: Page, { name, summary }: ClusterSums, localtime: number): Generator<Uint8Array> {
     page.text(clusterOpen(name, localtime));
     this.#renderer.summary(page, summary);
     page.text('</CLUSTER>\n');
@@ -175,9 +175,9 @@ export class Documents {
   }
 
   /** The sums of the source for this second. */
-  *#sum(source: Source): Generator<Uint8Array, Sums> {
+  *#sum(source: ClusterSource): Generator<Uint8Array, ClusterSums> {
     const last = this.#summaries.get(source);
-    let sums: Sums | undefined;
+    let sums: ClusterSums | undefined;
     for (const snapshot of source.pieces(PIECE_NODES)) {
       // Not the second of LOCALTIME: that one stops while a wall clock that was set back catches up.
       const second = snapshot.evidence.nowNs / 1_000_000_000n;
@@ -187,15 +187,21 @@ export class Documents {
       yield NOTHING;
     }
     // A board has at least one piece, possibly an empty one.
-    this.#summaries.set(source, sums as Sums);
-    return sums as Sums;
+    this.#summaries.set(source, sums as ClusterSums);
+    return sums as ClusterSums;
   }
 
-  #named(source: Source, { header, path }: Snapshot): { name: string; path: string } {
+  #named(source: ClusterSource, { header, path }: Snapshot): { name: string; path: string } {
     return { name: nameOf(source, header.cluster_name, this.naming.names), path };
   }
 
-  *#cluster(page: Page, source: Source, query: Query, localtime: number, shown: Set<string>): Generator<Uint8Array> {
+  *#cluster(
+    page: Page,
+    source: ClusterSource,
+    query: GangliaQuery,
+    localtime: number,
+    shown: Set<string>,
+  ): Generator<Uint8Array> {
     // A page asks for what it has read as ISO-8859-1, in UTF-8.
     const wanted = (name: string) =>
       query.cluster === undefined || [name, Buffer.from(name).toString('latin1')].includes(query.cluster);
@@ -224,7 +230,7 @@ export class Documents {
     yield* this.#turn(page);
   }
 
-  #host(page: Page, snapshot: Snapshot, node: Node, { metric, summary }: Query, localtime: number): void {
+  #host(page: Page, snapshot: Snapshot, node: Node, { metric, summary }: GangliaQuery, localtime: number): void {
     const refusal = mayBeRefused(node.state) ? node.refusedSince : undefined;
     if (refusal !== undefined) page.text(comment(`${node.name} is ${node.state}; ${refusalText(refusal)}`));
     if (snapshot.remembersTrouble(node.index)) page.text(comment(`${node.name}: ${rememberedText(node)}`));

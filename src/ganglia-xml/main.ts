@@ -9,7 +9,7 @@ import { heartbeatText, NoBoard } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import type { Address } from '../text/addresses.js';
-import { Documents, type Naming, nameOf, type Source } from './documents.js';
+import { type ClusterSource, Documents, type Naming, nameOf } from './documents.js';
 import { METRIC_SETS } from './metrics.js';
 import { EVERYTHING, LINE_MAX, parseQuery } from './query.js';
 import { GangliaServer, type Serve } from './server.js';
@@ -41,17 +41,17 @@ While a receiver is stalled, its hosts keep their last values for a minute; then
 SIGTERM, SIGINT and SIGHUP stop it.`,
 });
 
-type Options = ValuesOf<typeof verb>;
+type GangliaOptions = ValuesOf<typeof verb>;
 
 /** For how long a stalled board is shown in its last state, ms: the time in which a receiver is restarted. */
 const STALLED_MOST_MS = 60_000;
 
 /** A board, while it has evidence. */
-class BoardSource implements Source {
+class BoardSource implements ClusterSource {
   readonly name: string | undefined;
   readonly #reader: BoardReader;
 
-  constructor({ name, path }: Options['board'][number], owner: Options['owner']) {
+  constructor({ name, path }: GangliaOptions['board'][number], owner: GangliaOptions['owner']) {
     this.name = name;
     this.#reader = new BoardReader(path, owner);
   }
@@ -143,13 +143,18 @@ function shared(documents: Documents, now: () => number, log: Log): () => Promis
 }
 
 /** The contents of `/status`; `doubled`: how often a board was left out because of its name. */
-function statusOf({ counts, clients }: GangliaServer, { board }: Options, doubled: number): Buffer {
+function statusOf({ counts, clients }: GangliaServer, { board }: GangliaOptions, doubled: number): Buffer {
   const boards = board.map(({ path }) => path);
   return Buffer.from(`${JSON.stringify({ schema: 1, boards, clients, ...counts, doubled })}\n`);
 }
 
 /** Opens every port; returns their addresses in the order of the options. */
-async function open(server: GangliaServer, options: Options, names: Naming['names'], log: Log): Promise<Address[]> {
+async function open(
+  server: GangliaServer,
+  options: GangliaOptions,
+  names: Naming['names'],
+  log: Log,
+): Promise<Address[]> {
   const sources = options.board.map(board => new BoardSource(board, options.owner));
   let doubled = 0;
   const onDouble = (name: string, path: string) => {
@@ -185,7 +190,7 @@ async function open(server: GangliaServer, options: Options, names: Naming['name
 const RENAME = 'give one another name, --board NAME=PATH';
 
 /** The cluster of a board; or why there is none: the receiver may be started later. */
-function clusterOf(path: string, owner: Options['owner']): string | NoBoard {
+function clusterOf(path: string, owner: GangliaOptions['owner']): string | NoBoard {
   const reader = new BoardReader(path, owner);
   try {
     return reader.nodeStates().board.header.cluster_name;
@@ -198,7 +203,7 @@ function clusterOf(path: string, owner: Options['owner']): string | NoBoard {
 }
 
 /** What Ganglia calls the clusters. Throws a UsageError if two are called alike, or a name is of none. */
-function namesOf({ board, clusterName }: Options, clusters: readonly (string | NoBoard)[]): Map<string, string> {
+function namesOf({ board, clusterName }: GangliaOptions, clusters: readonly (string | NoBoard)[]): Map<string, string> {
   const names = new Map(clusterName.map(({ cluster, text }) => [cluster, text]));
   const found = board.map(({ name }, i) => {
     const cluster = name ?? clusters[i];

@@ -11,7 +11,7 @@ import type { Host } from './host.js';
 import { safeOn } from './safe.js';
 
 /** How to get a metric's number for a host. */
-type Value = Measure<Host>;
+type HostMeasure = Measure<Host>;
 
 /** One METRIC of Ganglia; `slope` is zero for a value that changes only with a reboot. DMAX is 0 for all. */
 export interface Metric {
@@ -25,7 +25,7 @@ export interface Metric {
   readonly description: string;
   /** Digits after the point. */
   readonly digits: number;
-  readonly value: Value;
+  readonly value: HostMeasure;
   /** Writes the value of a metric that is a text, if `value` says that it is known. */
   readonly put?: (host: Host, page: Page) => void;
 }
@@ -33,7 +33,7 @@ export interface Metric {
 type Common = Pick<Metric, 'type' | 'units' | 'slope' | 'tmax' | 'digits'>;
 /** What differs between metrics. The value is that of the reading of this name, or one that only Ganglia has. */
 type MetricRow = Partial<Common & Pick<Metric, 'title' | 'description' | 'put'>> &
-  ({ reading: string } | { value: Value });
+  ({ reading: string } | { value: HostMeasure });
 
 /** Ganglia's units where the reading has another one. */
 const UNITS: Readonly<Record<string, Unit>> = {

@@ -1,7 +1,7 @@
 // Parses queries to gmetad's query port: one line, plain or as HTTP. Does not know what exists.
 
 /** The requested part of the tree: everything if nothing is named. */
-export interface Query {
+export interface GangliaQuery {
   readonly cluster?: string | undefined;
   readonly host?: string | undefined;
   readonly metric?: string | undefined;
@@ -13,7 +13,7 @@ export interface Query {
   readonly http: boolean;
 }
 
-export const EVERYTHING: Query = { status: false, summary: false, http: false };
+export const EVERYTHING: GangliaQuery = { status: false, summary: false, http: false };
 
 /** gmetad reads no longer line. */
 export const LINE_MAX = 2048;
@@ -30,7 +30,7 @@ function decoded(text: string): string {
  * Reads `/`, `/CLUSTER`, `/CLUSTER/HOST` or `/CLUSTER/HOST/METRIC`, each with `?filter=summary` or without, bare or as
  * `GET PATH HTTP/1.x`. `/status` is the server's own. Undefined for what is none of these.
  */
-export function parseQuery(line: string): Query | undefined {
+export function parseQuery(line: string): GangliaQuery | undefined {
   const get = /^GET (\S+)(?: HTTP\/1\.[01])?$/.exec(line);
   const target = get?.[1] === undefined ? line : decoded(get[1]);
   if (!target.startsWith('/') || FORBIDDEN.test(target) || line.length > LINE_MAX) return undefined;

@@ -1,6 +1,6 @@
 // Serves documents over TCP, to each client as fast as it reads; none waits for another. Knows nothing of the contents.
 
-import { Connection } from '../net/clients.js';
+import { ClientConnection } from '../net/clients.js';
 import { type Pieces, send } from '../net/sending.js';
 import { type ClientCounts, PATIENCE_MS, TcpServer } from '../net/tcpserver.js';
 import type { Address, Network } from '../text/addresses.js';
@@ -9,7 +9,7 @@ import type { Address, Network } from '../text/addresses.js';
 const MOST_CLIENTS = 64;
 
 /** What happened to clients so far. */
-export interface Counts extends ClientCounts {
+export interface GangliaCounts extends ClientCounts {
   /** Gone before the end. */
   left: number;
   /** Invalid or too long queries. */
@@ -22,7 +22,7 @@ export interface Counts extends ClientCounts {
 export type Serve = (query: string | undefined) => Promise<Pieces | undefined>;
 
 /** The first line, without its end; undefined if there is no line of at most so many bytes. */
-export function lineOf({ socket }: Pick<Connection, 'socket'>, most: number): Promise<string | undefined> {
+export function lineOf({ socket }: Pick<ClientConnection, 'socket'>, most: number): Promise<string | undefined> {
   return new Promise(resolve => {
     let text = '';
     const done = (line?: string) => {
@@ -40,14 +40,14 @@ export function lineOf({ socket }: Pick<Connection, 'socket'>, most: number): Pr
   });
 }
 
-class GangliaConnection extends Connection {
+class GangliaConnection extends ClientConnection {
   /** No answer at all must not look like a whole one either. */
   override get mayEnd(): boolean {
     return this.leftAt !== undefined;
   }
 }
 
-export class GangliaServer extends TcpServer<GangliaConnection, Counts> {
+export class GangliaServer extends TcpServer<GangliaConnection, GangliaCounts> {
   /** `patience`: for how long a client may ask nothing, too, ms. gmetad itself gives up after as long a silence. */
   constructor(trusted: readonly Network[], patience = PATIENCE_MS) {
     const counts = { served: 0, stuck: 0, left: 0, refused: 0, bad: 0, empty: 0 };

@@ -4,7 +4,7 @@
 import { COLUMNS, short } from '../query/columns.js';
 import { readingOf } from '../readings/readings.js';
 import { writeValue } from '../readings/units.js';
-import type { Job } from '../schedulerfile/scheduler.js';
+import type { SchedulerJob } from '../schedulerfile/scheduler.js';
 import type { SchedulerView } from '../schedulerfile/schedulerview.js';
 import { STATES, type State } from '../shm/liveness.js';
 import { plural } from '../shm/sentences.js';
@@ -39,7 +39,7 @@ export const memoryText = ({ memUsedMib, memTotalMib }: ListedJob) =>
   percent(memUsedMib === undefined || !memTotalMib ? undefined : memUsedMib / memTotalMib);
 
 /** For how long it has run. */
-export function elapsedText({ start_s }: Job): string | undefined {
+export function elapsedText({ start_s }: SchedulerJob): string | undefined {
   return start_s === undefined ? undefined : formatDuration(Math.max(0, Date.now() - start_s * 1000));
 }
 

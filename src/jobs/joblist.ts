@@ -4,7 +4,7 @@
 import type { Survey } from '../query/survey.js';
 import type { Value } from '../readings/measures.js';
 import { readingOf } from '../readings/readings.js';
-import type { Job } from '../schedulerfile/scheduler.js';
+import type { SchedulerJob } from '../schedulerfile/scheduler.js';
 import type { SchedulerView } from '../schedulerfile/schedulerview.js';
 import { STATES, type State } from '../shm/liveness.js';
 import { PROBLEMS, type Problem } from '../shm/problems.js';
@@ -13,7 +13,7 @@ import { withNumber } from '../text/jobnumbers.js';
 
 /** What is shown of a job's nodes. */
 export interface ListedJob {
-  readonly job: Job;
+  readonly job: SchedulerJob;
   /** Names on the board; NodeNames where the board does not have the node. */
   readonly names: readonly string[];
   /** How many nodes are in each state; `absent`: not on the board. */
@@ -41,10 +41,10 @@ const READINGS = {
 
 const WHAT = Object.keys(READINGS) as (keyof typeof READINGS)[];
 
-type Numbers = { readonly [N in keyof typeof READINGS]: number | undefined };
+type JobNumbers = { readonly [N in keyof typeof READINGS]: number | undefined };
 
 /** What is shown of a node in its jobs. */
-export interface JobNode extends Numbers {
+export interface JobNode extends JobNumbers {
   readonly state: State;
   readonly problems: readonly Problem[];
 }
@@ -61,7 +61,7 @@ export function nodesOf({ snapshot, all }: Survey): (name: string) => JobNode | 
       const value: Value = READINGS[of]?.value(node);
       return typeof value === 'number' ? value : undefined;
     };
-    const numbers = Object.fromEntries(WHAT.map(what => [what, number(what)])) as Numbers;
+    const numbers = Object.fromEntries(WHAT.map(what => [what, number(what)])) as JobNumbers;
     const one = { state: node.state, problems: node.problems, ...numbers };
     found.set(name, one);
     return one;
@@ -85,7 +85,7 @@ const product = (a: number | undefined, b: number | undefined) =>
 const [UNHEALTHY, ABSENT, WELL] = [STATES.length, STATES.length + PROBLEMS.length, STATES.length + PROBLEMS.length + 1];
 
 /** What is shown of one job. */
-function listJob(job: Job, slurm: SchedulerView, nodeOf: (name: string) => JobNode | undefined): ListedJob {
+function listJob(job: SchedulerJob, slurm: SchedulerView, nodeOf: (name: string) => JobNode | undefined): ListedJob {
   const nodeNames = expandNodeNames(job.nodes);
   const names = nodeNames.map(name => slurm.pairing.matched.boardName.get(name) ?? name);
   const nodes = nodeNames.map(name => nodeOf(slurm.pairing.matched.boardName.get(name) ?? ''));

@@ -14,7 +14,7 @@ import { compareNames } from '../text/hostlists.js';
 import type { ListedJob } from './joblist.js';
 
 /** A reading of a node beside those of its peers. */
-export interface Difference {
+export interface PeerDifference {
   readonly compared: Compared;
   readonly reading: Reading;
   readonly value: number;
@@ -33,7 +33,7 @@ export interface JobMember {
   /** undefined: it is not on the board. */
   readonly node: Node | undefined;
   /** What is compared of it, the worst deviation first; empty: it is not live, or there are too few others. */
-  readonly differences: readonly Difference[];
+  readonly differences: readonly PeerDifference[];
   /**
    * Whether the nodes that it is compared with have its hardware; if too few have, those with the hardware that most of
    * the job's nodes have are taken, because a node that loses a GPU or a link tells of other hardware. undefined: it is
@@ -50,7 +50,7 @@ const ROWS = COMPARED.flatMap(compared => {
   const reading = compared.isTally ? undefined : readingOf(compared.reading);
   return reading === undefined ? [] : [{ compared, reading }];
 });
-type Row = (typeof ROWS)[number];
+type ComparedReading = (typeof ROWS)[number];
 
 const HARDWARE = ['hw_hash', 'gpu_count'].map(name => readingOf(name) as Reading);
 
@@ -62,7 +62,11 @@ const numberOf = (reading: Reading, node: Node) => {
 };
 
 /** The values of nodes in one reading; NaN: not measured, or not comparable, because the node is not at work as its peers are. */
-function comparable(nodes: readonly Node[], { compared, reading }: Row, medianOf: (row: Row) => number): Float64Array {
+function comparable(
+  nodes: readonly Node[],
+  { compared, reading }: ComparedReading,
+  medianOf: (row: ComparedReading) => number,
+): Float64Array {
   const by = ROWS.find(row => row.compared.reading === compared.atEqual);
   const median = by && medianOf(by);
   return Float64Array.from(nodes, node =>
@@ -73,10 +77,10 @@ function comparable(nodes: readonly Node[], { compared, reading }: Row, medianOf
 }
 
 /** What is compared of each of these nodes with `peers`, which may be the same nodes. */
-function differencesOf(nodes: readonly Node[], peers: readonly Node[]): Map<Node, Difference[]> {
-  const found = new Map(nodes.map((node): [Node, Difference[]] => [node, []]));
-  const medians = new Map<Row, number>();
-  const medianOf = (row: Row) => {
+function differencesOf(nodes: readonly Node[], peers: readonly Node[]): Map<Node, PeerDifference[]> {
+  const found = new Map(nodes.map((node): [Node, PeerDifference[]] => [node, []]));
+  const medians = new Map<ComparedReading, number>();
+  const medianOf = (row: ComparedReading) => {
     const known =
       medians.get(row) ?? median(Float64Array.from(peers, node => numberOf(row.reading, node)).filter(isKnown));
     medians.set(row, known);
@@ -110,7 +114,7 @@ function byHardware(live: readonly Node[]): [string, Node[]][] {
 }
 
 /** The largest difference of a node, if it is one that is told. */
-export function toldOf({ differences: [most] }: JobMember): Difference | undefined {
+export function toldOf({ differences: [most] }: JobMember): PeerDifference | undefined {
   return most !== undefined && most.deviation >= TOLD_FROM ? most : undefined;
 }
 

@@ -2,7 +2,7 @@
 
 import type { Section } from '../presentation/nodesheet.js';
 import type { ExtraColumn } from '../query/columns.js';
-import type { Job } from '../schedulerfile/scheduler.js';
+import type { SchedulerJob } from '../schedulerfile/scheduler.js';
 import type { SchedulerNodeInfo, SchedulerView } from '../schedulerfile/schedulerview.js';
 import { formatDuration } from '../text/durations.js';
 import { expandNodeNames } from '../text/hostlists.js';
@@ -14,7 +14,7 @@ export interface SchedulerColumn extends ExtraColumn {
   readonly text: (node: { readonly name: string }) => string | undefined;
 }
 
-function nodesIn({ nodes }: Job): string {
+function nodesIn({ nodes }: SchedulerJob): string {
   const count = expandNodeNames(nodes).length;
   return `${count} ${count === 1 ? 'node' : 'nodes'}`;
 }

@@ -1,7 +1,7 @@
 // What happened, made fewer: after the first of a kind, nodes to which it happens again within a minute are only
 // counted; and nodes to which the same happens within two seconds share a line. Pure: the clock is given.
 
-import { BEGINS, ENDS, type Happening, type Job, TOGETHER_MS, whichOf } from '../journalfile/format.js';
+import { BEGINS, ENDS, type Happening, type JournalJob, TOGETHER_MS, whichOf } from '../journalfile/format.js';
 import { fold } from '../text/hostlists.js';
 
 /** Something that happened to a node, a link or the board. Times are of CLOCK_MONOTONIC, ms. */
@@ -19,7 +19,7 @@ export interface Occurrence {
   /** The number of the event of the board's ring that it comes from. */
   readonly ring?: number | undefined;
   /** The job that it is about. */
-  readonly job?: Job | undefined;
+  readonly job?: JournalJob | undefined;
 }
 
 /** The kind of an occurrence and what it happened to: the same again and again is only counted. */
@@ -63,7 +63,7 @@ export class Limiter {
 }
 
 /** Occurrences that share a line. */
-export interface Group {
+export interface EventGroup {
   readonly what: Happening;
   readonly atMs: number;
   nodes: string[];
@@ -79,7 +79,7 @@ export interface Group {
   /** The lowest number of an event of the ring among them. */
   ring: number | undefined;
   /** The jobs that it is about, each with a node. */
-  readonly jobs: (readonly [job: Job, node: string])[];
+  readonly jobs: (readonly [job: JournalJob, node: string])[];
 }
 
 /** Whether a time and those of a group would lie close together. */
@@ -92,7 +92,7 @@ function least(a: number | undefined, b: number | undefined): number | undefined
   return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
 }
 
-function join(group: Group, { node, fromMs, toMs, wordsMs, more = 0, missed = 0, ring, job }: Occurrence): void {
+function join(group: EventGroup, { node, fromMs, toMs, wordsMs, more = 0, missed = 0, ring, job }: Occurrence): void {
   if (node !== undefined) group.nodes.push(node);
   if (node !== undefined && job !== undefined) group.jobs.push([job, node]);
   if (fromMs < group.fromMs) group.first = node;
@@ -109,20 +109,20 @@ function join(group: Group, { node, fromMs, toMs, wordsMs, more = 0, missed = 0,
 }
 
 /** What a group's begins or ends are of, for each node; none for what does not last. */
-function spellsOf({ what, nodes }: Group): string[] {
+function spellsOf({ what, nodes }: EventGroup): string[] {
   const { event } = what;
   const begin = event in ENDS ? event : BEGINS.get(event);
   return begin === undefined ? [] : nodes.map(node => [begin, whichOf(what), node].join('\0'));
 }
 
 /** When all of it has happened that has to follow what it ends. */
-const orderOf = ({ what, fromMs, toLastMs = fromMs }: Group) => (BEGINS.has(what.event) ? toLastMs : fromMs);
+const orderOf = ({ what, fromMs, toLastMs = fromMs }: EventGroup) => (BEGINS.has(what.event) ? toLastMs : fromMs);
 
 /** Occurrences that wait for others like them. */
-export class Grouping {
+export class EventGrouping {
   /** In the order in which they began. */
-  #groups: Group[] = [];
-  readonly #byWhat = new Map<string, Group[]>();
+  #groups: EventGroup[] = [];
+  readonly #byWhat = new Map<string, EventGroup[]>();
 
   add(one: Occurrence, nowMs: number): void {
     const key = JSON.stringify(one.what);
@@ -152,12 +152,12 @@ export class Grouping {
    * The groups that have waited long enough, in the order of what happened; all of them at the end. The begin of what
    * ends there, or the end of what begins there again, is taken with it: neither is written before the other.
    */
-  take(nowMs: number, all = false): Group[] {
+  take(nowMs: number, all = false): EventGroup[] {
     const due = all ? this.#groups.length : this.#groups.findIndex(({ atMs }) => nowMs - atMs < TOGETHER_MS);
     const taken = this.#groups.splice(0, due < 0 ? this.#groups.length : due);
     const spells = new Set(this.#groups.length === 0 ? [] : taken.flatMap(spellsOf));
     if (spells.size > 0) {
-      const isOf = (group: Group) => spellsOf(group).some(spell => spells.has(spell));
+      const isOf = (group: EventGroup) => spellsOf(group).some(spell => spells.has(spell));
       taken.push(...this.#groups.filter(isOf));
       this.#groups = this.#groups.filter(group => !taken.includes(group));
     }
@@ -180,7 +180,7 @@ export class Grouping {
 }
 
 /** What a line says of a group. `wall`: the ISO time of a time of CLOCK_MONOTONIC. */
-export function happeningOf(group: Group, wall: (ms: number) => string): Happening {
+export function happeningOf(group: EventGroup, wall: (ms: number) => string): Happening {
   const { what, nodes, first, fromMs, fromLastMs, toMs, toLastMs, wordsMs, more, missed } = group;
   return {
     ...what,

@@ -17,7 +17,7 @@ function keyOf({ event, problem, link }: Line): string | undefined {
   return event === 'silent' ? event : undefined;
 }
 
-interface Begun {
+interface OpenEvent {
   readonly ms: number;
   readonly key: string;
   /** Empty: of a link. */
@@ -28,7 +28,7 @@ interface Begun {
 export class HourCounts {
   /** Since when all lines were given, ms since 1970. */
   #sinceMs: number | undefined;
-  #begun: Begun[] = [];
+  #begun: OpenEvent[] = [];
   readonly #times = new Map<string, Map<string, number>>();
 
   /** The next line of the journal. */
@@ -41,10 +41,10 @@ export class HourCounts {
     const begun = { ms: Date.parse(from), key, nodes, times: 1 + Math.floor((more + missed) / Math.max(1, count)) };
     this.#begun.push(begun);
     this.#count(begun, 1);
-    if (this.#begun.length > LINES_MOST) this.#count(this.#begun.shift() as Begun, -1);
+    if (this.#begun.length > LINES_MOST) this.#count(this.#begun.shift() as OpenEvent, -1);
   }
 
-  #count({ key, nodes, times }: Begun, sign: 1 | -1): void {
+  #count({ key, nodes, times }: OpenEvent, sign: 1 | -1): void {
     const subjects = this.#times.get(key) ?? new Map<string, number>();
     this.#times.set(key, subjects);
     for (const subject of nodes === '' ? [''] : expand(nodes)) {

@@ -17,9 +17,9 @@ import { BoardReader } from '../shm/reader.js';
 import { formatDuration } from '../text/durations.js';
 import { oneLine } from '../text/text.js';
 import { HourCounts } from './hourcounts.js';
-import { Jobs } from './jobs.js';
-import { type Clocks, type Entry, Recorder } from './recorder.js';
-import { Store, type Written } from './store.js';
+import { JournalJobs } from './jobs.js';
+import { JournalRecorder, type MasterClocks, type RecordedLine } from './recorder.js';
+import { Store, type WrittenLine } from './store.js';
 
 export const verb = defineVerb({
   name: 'journal',
@@ -46,7 +46,7 @@ nothing can be written, as on a full disk, it waits, says so in its log and in -
 SIGHUP reads --keep and --most again. SIGTERM and SIGINT stop it.`,
 });
 
-type Options = ValuesOf<typeof verb>;
+type JournalOptions = ValuesOf<typeof verb>;
 
 const LOOK_MS = 1000;
 /** The time from one state to the next. */
@@ -54,7 +54,7 @@ const STATE_MS = 10_000;
 /** What it is bound to while it runs. */
 const LASTING = ['board', 'owner', 'name', 'journalDir', 'journalRun', 'slurmDir', 'bridgeDir'] as const;
 
-function clocksNow(): Clocks {
+function clocksNow(): MasterClocks {
   return { monoMs: Number(process.hrtime.bigint()) / 1e6, realMs: Date.now() };
 }
 
@@ -64,13 +64,13 @@ class StateKeeper {
   #told = '';
 
   constructor(
-    private readonly options: Options,
+    private readonly options: JournalOptions,
     private readonly store: Store,
     private readonly hour: HourCounts,
     private readonly log: Log,
   ) {}
 
-  look({ monoMs, realMs }: Clocks): void {
+  look({ monoMs, realMs }: MasterClocks): void {
     const { trouble, dropped, lastId } = this.store;
     const told = `${trouble?.why} ${dropped}`;
     if (monoMs < this.#next && told === this.#told) return;
@@ -116,9 +116,9 @@ function takenBy(lines: readonly Line[]): OrdersTaken | undefined {
 }
 
 /** The parts of a running journal. */
-class Journal {
+class RunningJournal {
   readonly #reader: BoardReader;
-  readonly #jobs: Jobs;
+  readonly #jobs: JournalJobs;
   readonly #orders: OrdersFollower;
   /** Earlier orders are told, or older than the journal. */
   readonly #ordersFromMs: number;
@@ -126,7 +126,7 @@ class Journal {
   /** Until when the journal has what was acknowledged. */
   readonly #acksFromMs: number;
   readonly store: Store;
-  readonly #recorder: Recorder;
+  readonly #recorder: JournalRecorder;
   readonly #hour = new HourCounts();
   readonly #states: StateKeeper;
   readonly #troubles: TroubleLog;
@@ -136,12 +136,12 @@ class Journal {
 
   /** Throws a Failure. */
   constructor(
-    private readonly options: Options,
+    private readonly options: JournalOptions,
     private readonly log: Log,
   ) {
     const { board, owner, slurmDir, journalDir, name, keep, most } = options;
     this.#reader = new BoardReader(board, owner);
-    this.#jobs = new Jobs(slurmDir);
+    this.#jobs = new JournalJobs(slurmDir);
     this.store = new Store(
       journalDir,
       { keepMs: keep, mostBytes: most },
@@ -150,7 +150,7 @@ class Journal {
     );
     const past = this.store.readPast();
     for (const line of past) this.#hour.add(line);
-    this.#recorder = new Recorder(this.#reader, name, VERSION, past);
+    this.#recorder = new JournalRecorder(this.#reader, name, VERSION, past);
     this.#orders = new OrdersFollower(options.bridgeDir, takenBy(past));
     this.#ordersFromMs = past[0] === undefined ? Date.now() : Date.parse(past[0].at);
     this.#acks = new AckFollower(board);
@@ -163,18 +163,18 @@ class Journal {
     return this.store.trouble?.why ?? `writes ${oneLine(this.options.journalDir)}`;
   }
 
-  #add(entries: readonly Entry[]): void {
+  #add(entries: readonly RecordedLine[]): void {
     const { names } = this.#recorder;
     for (const { line } of entries) this.#hour.add(line);
     this.store.add(
-      entries.map(({ line, silent, jobs: told }): Written => {
+      entries.map(({ line, silent, jobs: told }): WrittenLine => {
         const jobs = silent.length === 0 ? told : this.#jobs.on(silent, names);
         return jobs.length === 0 ? { line } : { line, jobs: { id: line.id, jobs } };
       }),
     );
   }
 
-  look(clocks: Clocks): void {
+  look(clocks: MasterClocks): void {
     this.#jobs.look();
     try {
       this.#add(this.#recorder.look(clocks));
@@ -199,7 +199,7 @@ class Journal {
     this.#states.look(clocks);
   }
 
-  async end(clocks: Clocks): Promise<void> {
+  async end(clocks: MasterClocks): Promise<void> {
     await this.#flushing;
     if (this.looks > 0) this.#add(this.#recorder.end(clocks));
     await this.store.end(clocks.realMs, clocks.monoMs);
@@ -212,14 +212,14 @@ class Journal {
 export async function main(argv: string[]): Promise<number> {
   const log = createLog(verb.name);
   const { service, stop } = beginDaemon();
-  const options: Options = parseVerb(verb, argv).values;
-  const journal = new Journal(options, log);
+  const options: JournalOptions = parseVerb(verb, argv).values;
+  const journal = new RunningJournal(options, log);
   onHangup(
     log,
     service,
     () => journal.status,
     () => {
-      const now: Options = parseVerb(verb, argv).values;
+      const now: JournalOptions = parseVerb(verb, argv).values;
       tellLasting(log, LASTING, options, now);
       journal.store.bounds = { keepMs: now.keep, mostBytes: now.most };
       log.info('read its options again');

@@ -2,30 +2,30 @@
 // which are over. While nobody knows, they stand as they did.
 
 import { LATER_MS, monotonicOf } from '../journalfile/format.js';
-import type { OddMark, State } from '../schedulerfile/statefile.js';
+import type { OddMark, SchedulerState } from '../schedulerfile/statefile.js';
 import { expand } from '../text/hostlists.js';
 import type { Going } from './going.js';
 import type { Occurrence } from './grouping.js';
 
 /** A mark; of one that only the journal knows, the job is not known. */
-type Standing = Pick<OddMark, 'node' | 'reading' | 'since_ms'> & { readonly job?: string };
+type StandingMark = Pick<OddMark, 'node' | 'reading' | 'since_ms'> & { readonly job?: string };
 
 /** What the reader of a scheduler says of marks. */
-type Known = Pick<State, 'odd' | 'jobs'>;
+type KnownMarks = Pick<SchedulerState, 'odd' | 'jobs'>;
 
 /** Whether it is a mark that stood before: another one of the same node and reading begins later. */
-const isSame = (before: Standing | undefined, now: Standing | undefined) =>
+const isSame = (before: StandingMark | undefined, now: StandingMark | undefined) =>
   before !== undefined && now !== undefined && now.since_ms <= before.since_ms + LATER_MS;
 
 /** Why a mark is over; absent: the node is as the others again, or nobody knows. */
-function whyOver({ job }: Standing, { odd, jobs }: Known): { why?: string } {
+function whyOver({ job }: StandingMark, { odd, jobs }: KnownMarks): { why?: string } {
   if (job === undefined) return {};
   if (!jobs.list.some(({ id, state }) => id === job && state === 'RUNNING')) return { why: 'job_over' };
   return Object.hasOwn(odd?.unjudged ?? {}, job) ? { why: 'unjudged' } : {};
 }
 
 /** The job with that id, as a journal tells it. */
-function jobOf(wanted: string, { jobs }: Known): Occurrence['job'] {
+function jobOf(wanted: string, { jobs }: KnownMarks): Occurrence['job'] {
   const { user, partition, name } = jobs.list.find(({ id }) => id === wanted) ?? {};
   return { id: wanted, ...(user && { user }), ...(partition && { partition }), ...(name && { name }) };
 }
@@ -33,7 +33,7 @@ function jobOf(wanted: string, { jobs }: Known): Occurrence['job'] {
 export class Marks {
   readonly #going: Going;
   /** By node and reading; undefined until they are known for the first time. */
-  #standing: ReadonlyMap<string, Standing> | undefined;
+  #standing: ReadonlyMap<string, StandingMark> | undefined;
   /** Whether the last look knew them: else what it finds was not seen when it happened. */
   #wasKnown = false;
 
@@ -46,7 +46,7 @@ export class Marks {
    * What has happened since the last look. `said`: undefined while nobody knows which nodes are marked; `names`: the
    * nodes of the board; `nowMs`: CLOCK_MONOTONIC.
    */
-  *look(said: Known | undefined, names: readonly string[], nowMs: number): Generator<Occurrence> {
+  *look(said: KnownMarks | undefined, names: readonly string[], nowMs: number): Generator<Occurrence> {
     if (said?.odd === undefined || said.odd.unjudged_all !== undefined) {
       this.#wasKnown = false;
       return;
@@ -75,8 +75,8 @@ export class Marks {
   }
 
   /** What stood by the journal's last lines. */
-  #told(): ReadonlyMap<string, Standing> {
-    const found = new Map<string, Standing>();
+  #told(): ReadonlyMap<string, StandingMark> {
+    const found = new Map<string, StandingMark>();
     for (const line of this.#going.repeated()) {
       const { event, reading = '', nodes = '', at, from = at, from_last = from } = line;
       if (event !== 'odd') continue;

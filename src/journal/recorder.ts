@@ -2,22 +2,22 @@
 // outlive the journal's daemon, so that what happened while it did not run is found afterwards. Writes nothing itself.
 
 import type { Ack } from '../acks/acks.js';
-import { type Change, Follower, type Standing } from '../changes/changes.js';
-import { type Happening, type Job, type Line, lineId } from '../journalfile/format.js';
+import { type BoardChange, ChangeFollower, type StateCounts } from '../changes/changes.js';
+import { type Happening, type JournalJob, type Line, lineId } from '../journalfile/format.js';
 import type { PublishedOrder } from '../schedulerfile/orderfile.js';
-import type { State } from '../schedulerfile/statefile.js';
+import type { SchedulerState } from '../schedulerfile/statefile.js';
 import type { Memory } from '../shm/memory.js';
 import { MemoryWatch } from '../shm/memorywatch.js';
 import { PROBLEMS, type Problem } from '../shm/problems.js';
 import type { BoardReader } from '../shm/reader.js';
 import { expand } from '../text/hostlists.js';
 import { Going } from './going.js';
-import { Grouping, happeningOf, Limiter, type Occurrence } from './grouping.js';
+import { EventGrouping, happeningOf, Limiter, type Occurrence } from './grouping.js';
 import { byJob } from './jobs.js';
 import { Marks } from './marks.js';
 
 /** The two clocks of the master, read together: CLOCK_MONOTONIC and the wall clock, ms. */
-export interface Clocks {
+export interface MasterClocks {
   readonly monoMs: number;
   readonly realMs: number;
 }
@@ -32,7 +32,7 @@ const CLOSE_MS = 2;
 const DISTANCE_MS = 5;
 
 /** The clocks, at the distance that they had before if nothing has moved it: the same time is the same text. */
-function steadied(now: Clocks, before: Clocks = now): Clocks {
+function steadied(now: MasterClocks, before: MasterClocks = now): MasterClocks {
   const distance = before.realMs - before.monoMs;
   const isSame = Math.abs(now.realMs - now.monoMs - distance) <= DISTANCE_MS;
   return isSame ? { monoMs: now.monoMs, realMs: now.monoMs + distance } : now;
@@ -41,10 +41,10 @@ function steadied(now: Clocks, before: Clocks = now): Clocks {
 const iso = (time: string) => new Date(Date.parse(time)).toISOString();
 
 /** A new line, the nodes that it says have fallen silent, and the jobs that it is about. */
-export interface Entry {
+export interface RecordedLine {
   readonly line: Line;
   readonly silent: readonly string[];
-  readonly jobs: readonly Job[];
+  readonly jobs: readonly JournalJob[];
 }
 
 /** The boot and the creation of a board as a line's id has them, and the line's number. */
@@ -53,15 +53,15 @@ function partsOf({ id }: Line): { boot: string; created: string; number: number 
   return { boot, created, number: Number(number) };
 }
 
-export class Recorder {
+export class JournalRecorder {
   readonly #reader: BoardReader;
   readonly #watch: MemoryWatch;
   /** The last lines of the journal, until the board is seen. */
   #past: readonly Line[];
-  #follower: Follower | undefined;
+  #follower: ChangeFollower | undefined;
   readonly #going = new Going();
   readonly #limiter = new Limiter();
-  readonly #grouping = new Grouping();
+  readonly #grouping = new EventGrouping();
   readonly #marks = new Marks(this.#going);
   #number = 0;
   /** From which time on the journal is known, CLOCK_MONOTONIC, ms; what happened before it was told or is forgotten. */
@@ -72,7 +72,7 @@ export class Recorder {
   #names: readonly string[] = [];
   /** Since when the receiver is stalled. */
   #stalledMs: number | undefined;
-  #now: Clocks | undefined;
+  #now: MasterClocks | undefined;
   /** What was acknowledged at the last look, or before it by the journal's last lines, by its key. */
   #acks = new Map<string, Pick<Ack, 'at' | 'until'>>();
   #isFirstAcks = true;
@@ -107,7 +107,7 @@ export class Recorder {
    * Looks at the board, and returns the lines that are due: some wait for others like them. Throws NoBoard until there
    * was a board once.
    */
-  look(clocks: Clocks): Entry[] {
+  look(clocks: MasterClocks): RecordedLine[] {
     const before = this.#now;
     this.#now = steadied(clocks, before);
     const changes = this.#changes();
@@ -121,7 +121,7 @@ export class Recorder {
   }
 
   /** The daemon starts: what was going on when it ended goes on, unless the board says otherwise. */
-  #begin({ nodes: count, states }: Standing): Entry[] {
+  #begin({ nodes: count, states }: StateCounts): RecordedLine[] {
     const repeated = [...this.#going.repeated()];
     const lines = [this.#entry({ event: 'begin', version: this.version, count, states })];
     for (const line of repeated) {
@@ -132,13 +132,13 @@ export class Recorder {
   }
 
   /** The last lines. */
-  end(clocks: Clocks): Entry[] {
+  end(clocks: MasterClocks): RecordedLine[] {
     this.#now = steadied(clocks, this.#now);
     return [...this.#due(true), this.#entry({ event: 'end' })];
   }
 
   /** Lines that were lost before they were written. */
-  lost(count: number, why: string): Entry {
+  lost(count: number, why: string): RecordedLine {
     return this.#entry({ event: 'lost', count, why });
   }
 
@@ -176,7 +176,7 @@ export class Recorder {
   }
 
   /** What the reader of a scheduler says of odd nodes; undefined: nobody knows now. After the first look. */
-  tellMarks(said: State | undefined): void {
+  tellMarks(said: SchedulerState | undefined): void {
     for (const one of this.#marks.look(said, this.#names, this.#clocks.monoMs)) this.#add(one);
   }
 
@@ -185,15 +185,15 @@ export class Recorder {
     return this.#going.repeated();
   }
 
-  get #follows(): Follower {
-    return this.#follower as Follower;
+  get #follows(): ChangeFollower {
+    return this.#follower as ChangeFollower;
   }
 
-  #changes(): Change[] {
+  #changes(): BoardChange[] {
     if (this.#follower === undefined) {
       const { header } = this.#reader.nodeStates().board;
       const next = this.#resume(header.master_boot_id, header.event_last ?? 0) + 1;
-      this.#follower = new Follower(this.#reader, { last: 0, next });
+      this.#follower = new ChangeFollower(this.#reader, { last: 0, next });
     }
     return this.#follower.look(false);
   }
@@ -220,7 +220,7 @@ export class Recorder {
     return ring <= lastEvent ? ring : 0;
   }
 
-  #tellStep(before: Clocks, now: Clocks): void {
+  #tellStep(before: MasterClocks, now: MasterClocks): void {
     const by_ms = Math.round(now.realMs - now.monoMs - (before.realMs - before.monoMs));
     if (Math.abs(by_ms) >= STEP_MS) this.#note({ event: 'clock_step', by_ms }, now.monoMs);
   }
@@ -235,7 +235,7 @@ export class Recorder {
   }
 
   /** A change that the follower has found. */
-  #tell(change: Change): void {
+  #tell(change: BoardChange): void {
     const fromMs = this.#monotonic(Number(change.at / 1_000_000n));
     switch (change.event) {
       case 'begin':
@@ -274,7 +274,7 @@ export class Recorder {
   }
 
   /** A receiver that runs ends the stall of one before it, also on another board and if the daemon was away. */
-  #tellRunning(changes: readonly Change[]): void {
+  #tellRunning(changes: readonly BoardChange[]): void {
     if (this.#isFirst) this.#going.drop('stalled', undefined, '');
     const board = changes.find(({ event }) => event === 'board');
     if (board === undefined || this.#stalledMs === undefined) return;
@@ -288,7 +288,7 @@ export class Recorder {
   }
 
   /** An event of the board's ring. */
-  #tellRing(change: Extract<Change, { readonly number: number }>, fromMs: number): void {
+  #tellRing(change: Extract<BoardChange, { readonly number: number }>, fromMs: number): void {
     const { at: _, number, node, event, last_words: __, deaf_ms, ...rest } = change;
     if (deaf_ms !== undefined) {
       this.#add({ what: { event: 'deaf' }, fromMs: fromMs - deaf_ms, toMs: fromMs, ring: number });
@@ -437,11 +437,11 @@ export class Recorder {
     return this.#going.isTold(event, problem, node, fromMs) || (!goesOn && fromMs < this.#knownFromMs);
   }
 
-  get #clocks(): Clocks {
-    return this.#now as Clocks;
+  get #clocks(): MasterClocks {
+    return this.#now as MasterClocks;
   }
 
-  #due(all: boolean): Entry[] {
+  #due(all: boolean): RecordedLine[] {
     const { monoMs, realMs } = this.#clocks;
     for (const one of this.#limiter.due(monoMs, all)) this.#grouping.add(one, monoMs);
     const wall = (ms: number) => new Date(Math.round(ms - monoMs + realMs)).toISOString();
@@ -452,7 +452,7 @@ export class Recorder {
   }
 
   /** The next line. */
-  #entry(happening: Happening): Entry {
+  #entry(happening: Happening): RecordedLine {
     const { monoMs, realMs } = this.#clocks;
     const { bootId, createdRealNs } = this.#follows.origin;
     const line: Line = {

@@ -34,7 +34,7 @@ const STEP_MS = 60_000;
 const MODES: Readonly<Record<SegmentKind, number>> = { events: 0o644, jobs: 0o640 };
 
 /** What is written together: a line, and one of jobs that belongs to it and that only some may read. */
-export interface Written {
+export interface WrittenLine {
   readonly line: Line;
   readonly jobs?: JobsLine | undefined;
 }
@@ -47,7 +47,7 @@ interface Waiting {
 }
 
 /** Bounds of a journal. */
-export interface Bounds {
+export interface Retention {
   readonly keepMs: number;
   readonly mostBytes: number;
 }
@@ -60,7 +60,7 @@ const KIND: FolderKind = {
 };
 
 /** An open segment. */
-class Segment {
+class SegmentWriter {
   /** The end of the last whole line that is on the disk, as far as we know. */
   #end: number;
 
@@ -73,14 +73,14 @@ class Segment {
   }
 
   /** Opens a segment, or makes it. What follows the last whole line was being written when the writer was killed. */
-  static async open(path: string, mode: number): Promise<Segment> {
+  static async open(path: string, mode: number): Promise<SegmentWriter> {
     const handle = await open(path, 'a+', mode);
     try {
       await handle.chmod(mode);
       const { size } = await handle.stat();
       const end = await lastLineEnd(handle, size);
       if (end < size) await handle.truncate(end);
-      return new Segment(path, handle, end);
+      return new SegmentWriter(path, handle, end);
     } catch (error) {
       await handle.close();
       throw error;
@@ -146,7 +146,7 @@ export class Store {
   /** The bytes at the head of the newest segment that are repeated, and whether they are still to be written. */
   #headBytes = 0;
   #needsHead = false;
-  readonly #open = new Map<SegmentKind, Segment>();
+  readonly #open = new Map<SegmentKind, SegmentWriter>();
   #waiting: Waiting[] = [];
   #waitingBytes = 0;
   #prunedMs = Number.NEGATIVE_INFINITY;
@@ -164,7 +164,7 @@ export class Store {
    */
   constructor(
     readonly folder: string,
-    public bounds: Bounds,
+    public bounds: Retention,
     readonly repeated: () => Iterable<Line>,
     readonly lost: (count: number) => Line,
   ) {
@@ -213,7 +213,7 @@ export class Store {
   }
 
   /** Takes lines, which `flush` writes. If too many wait, the oldest are lost. */
-  add(records: readonly Written[]): void {
+  add(records: readonly WrittenLine[]): void {
     for (const record of records) {
       const waiting = waitingOf(record);
       this.#waiting.push(waiting);
@@ -270,7 +270,7 @@ export class Store {
   }
 
   /** The segment for the next lines, of so many bytes. */
-  async #segment(bytes: number, day: string, nowMs: number, monoMs: number): Promise<Segment> {
+  async #segment(bytes: number, day: string, nowMs: number, monoMs: number): Promise<SegmentWriter> {
     let segment = this.#number > 0 && this.#day === day ? await this.#openSegment('events') : undefined;
     const areThere = [...this.#open.values()].every(({ isThere }) => isThere);
     if (segment === undefined || segment.bytes + bytes > this.#segmentBytes || !areThere) {
@@ -291,11 +291,11 @@ export class Store {
     return segment;
   }
 
-  async #openSegment(kind: SegmentKind): Promise<Segment> {
+  async #openSegment(kind: SegmentKind): Promise<SegmentWriter> {
     let segment = this.#open.get(kind);
     if (segment === undefined) {
       const path = join(this.folder, segmentName(kind, this.#day, this.#number));
-      segment = await Segment.open(path, MODES[kind]);
+      segment = await SegmentWriter.open(path, MODES[kind]);
       this.#open.set(kind, segment);
     }
     return segment;
@@ -343,7 +343,7 @@ export class Store {
 
 const sizeOf = ({ text, jobs }: Waiting) => text.length + jobs.length;
 
-const waitingOf = ({ line, jobs }: Written): Waiting => ({
+const waitingOf = ({ line, jobs }: WrittenLine): Waiting => ({
   ...{ id: line.id, text: writeLine(line), jobs: jobs === undefined ? '' : jobsText(jobs) },
 });
 

@@ -2,12 +2,12 @@
 
 import { BEGINS, type Line } from './format.js';
 import { type Journal, namesOf, type Place } from './journal.js';
-import { type Asked, askedNodes, isKind, type Told, toldOf } from './listing.js';
+import { askedNodes, type EventQuery, isKind, type ToldEvent, toldOf } from './listing.js';
 import { NoJournal } from './segments.js';
 
 /** The lines that were written since the last look, with the ends of what is asked for, in the order of their times. */
-export function news(journals: readonly Journal[], asked: Pick<Asked, 'nodes' | 'kinds'>): Told[] {
-  const found: { fromMs: number; told: Told }[] = [];
+export function news(journals: readonly Journal[], asked: Pick<EventQuery, 'nodes' | 'kinds'>): ToldEvent[] {
+  const found: { fromMs: number; told: ToldEvent }[] = [];
   for (const journal of journals) {
     const lines: [Line, Place][] = [];
     try {

@@ -62,7 +62,7 @@ export const ENDS = {
 export const BEGINS: ReadonlyMap<string, string> = new Map(Object.entries(ENDS).map(([begin, end]) => [end, begin]));
 
 /** What identifies a line, and when and from what it was written. */
-export interface Frame {
+export interface LineFrame {
   /** Boot id of the master, creation of the board, number of the line; see `lineId`. */
   readonly id: string;
   /** When it was written down: ISO time, and CLOCK_MONOTONIC of that boot, ms. */
@@ -125,13 +125,13 @@ export interface Happening {
   readonly states?: Readonly<Record<string, number>>;
 }
 
-export type Line = Frame & Happening;
+export type Line = LineFrame & Happening;
 
 /** Of what a node can have several at once, which: a problem, or the reading in which it differs. */
 export const whichOf = ({ problem, reading }: Happening) => problem ?? reading ?? '';
 
 /** A job on nodes that fell silent, or of which one differs from the others. */
-export interface Job {
+export interface JournalJob {
   readonly id: string;
   readonly user?: string;
   readonly partition?: string;
@@ -144,7 +144,7 @@ export interface Job {
 export interface JobsLine {
   /** The event's. */
   readonly id: string;
-  readonly jobs: readonly Job[];
+  readonly jobs: readonly JournalJob[];
   /** How many more there are, for which the line has no room. */
   readonly left_out?: number;
 }
@@ -167,24 +167,24 @@ export function writeLine(line: Line | JobsLine): string {
   return `${json(line)}\n`;
 }
 
-type Check = (value: unknown) => boolean;
-const isText: Check = value => typeof value === 'string';
-const isFlag: Check = value => typeof value === 'boolean';
-const isNumber: Check = value => Number.isFinite(value);
-const isCount: Check = value => Number.isSafeInteger(value) && Number(value) >= 0;
-const isTime: Check = value =>
+type ValueCheck = (value: unknown) => boolean;
+const isText: ValueCheck = value => typeof value === 'string';
+const isFlag: ValueCheck = value => typeof value === 'boolean';
+const isNumber: ValueCheck = value => Number.isFinite(value);
+const isCount: ValueCheck = value => Number.isSafeInteger(value) && Number(value) >= 0;
+const isTime: ValueCheck = value =>
   typeof value === 'string' &&
   /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value) &&
   !Number.isNaN(Date.parse(value));
-const isId: Check = value => typeof value === 'string' && /^[0-9a-f]{16}-\d{1,20}-\d{1,15}$/.test(value);
-const isTexts: Check = value => Array.isArray(value) && value.every(isText);
-const isCounts: Check = value => isObject(value) && Object.values(value).every(isCount);
+const isId: ValueCheck = value => typeof value === 'string' && /^[0-9a-f]{16}-\d{1,20}-\d{1,15}$/.test(value);
+const isTexts: ValueCheck = value => Array.isArray(value) && value.every(isText);
+const isCounts: ValueCheck = value => isObject(value) && Object.values(value).every(isCount);
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** What each key has to be; `parseLine` refuses a line where one is something else. */
-const KEYS: { readonly [K in keyof Required<Line>]: Check } = {
+const KEYS: { readonly [K in keyof Required<Line>]: ValueCheck } = {
   ...{ id: isId, at: isTime, mono_ms: isNumber, board: isText, ring: isCount, event: isText },
   ...{ from: isTime, from_last: isTime, to: isTime, to_last: isTime },
   ...{ nodes: isText, count: isCount, first: isText, more: isCount, late: isFlag, missed: isCount, repeated: isFlag },
@@ -213,7 +213,7 @@ const OWN: { readonly [E in EventName]?: readonly (keyof Happening)[] } = {
   ...{ acknowledged: ['key', 'until'], withdrawn: ['key'] },
   ...{ odd: ['nodes', 'reading', 'value', 'lowest', 'highest', 'from'], odd_ended: ['nodes', 'reading', 'from', 'to'] },
 };
-const JOB_KEYS: { readonly [K in keyof Required<Job>]: Check } = {
+const JOB_KEYS: { readonly [K in keyof Required<JournalJob>]: ValueCheck } = {
   ...{ id: isText, user: isText, partition: isText, name: isText, nodes: isText },
 };
 
@@ -227,7 +227,7 @@ function parse(text: string): Record<string, unknown> | undefined {
 }
 
 /** Whether all keys that we know are what they have to be. Others belong to a later version. */
-function fits(value: Record<string, unknown>, checks: Readonly<Record<string, Check>>): boolean {
+function fits(value: Record<string, unknown>, checks: Readonly<Record<string, ValueCheck>>): boolean {
   for (const key in value) if (Object.hasOwn(checks, key) && checks[key]?.(value[key]) !== true) return false;
   return true;
 }

@@ -13,7 +13,7 @@ export interface Place {
 }
 
 /** Takes the lines of a journal, one after another. Returns false for a line that makes no sense. */
-export type Take = (line: Line, place: Place) => boolean;
+export type TakeLine = (line: Line, place: Place) => boolean;
 
 /** Where the jobs of each event stand in a segment. */
 interface JobsIndex {
@@ -56,12 +56,12 @@ export class Journal {
   constructor(readonly folder: JournalFolder) {}
 
   /** Reads all from the segment that covers that moment on. Throws NoJournal. */
-  read(sinceMs: number, take: Take): void {
+  read(sinceMs: number, take: TakeLine): void {
     for (const _ of this.reading(sinceMs, take));
   }
 
   /** The same piece by piece: whoever reads may do something else between two. */
-  *reading(sinceMs: number, take: Take): Generator<undefined> {
+  *reading(sinceMs: number, take: TakeLine): Generator<undefined> {
     const segments = this.folder.segments('events');
     if (segments.length === 0) throw this.folder.absent();
     for (const segment of this.#covering(segments, sinceMs)) yield* this.#scan(segment, take);
@@ -91,14 +91,14 @@ export class Journal {
     return [...before, ...later];
   }
 
-  *#scan(opened: OpenSegment, take: Take): Generator<undefined> {
+  *#scan(opened: OpenSegment, take: TakeLine): Generator<undefined> {
     this.opened.push(opened);
     this.#end = 0;
     yield* this.#scanOn(take);
   }
 
   /** What is new in the last segment. */
-  *#scanOn(take: Take): Generator<undefined> {
+  *#scanOn(take: TakeLine): Generator<undefined> {
     const segment = this.opened.length - 1;
     const { fd } = this.opened[segment] as OpenSegment;
     const each = (text: string | undefined, offset: number, bytes: number) => {
@@ -118,12 +118,12 @@ export class Journal {
    * Takes the lines that were written since, also of newer segments; those before cannot be looked up any more. Throws
    * NoJournal if the folder is gone.
    */
-  readOn(take: Take): void {
+  readOn(take: TakeLine): void {
     for (const _ of this.readingOn(take));
   }
 
   /** The same piece by piece. */
-  *readingOn(take: Take): Generator<undefined> {
+  *readingOn(take: TakeLine): Generator<undefined> {
     const last = this.opened.at(-1) as OpenSegment;
     for (const index of this.#jobs.values()) index.isWhole = false;
     this.#without.clear();

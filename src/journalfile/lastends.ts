@@ -3,10 +3,10 @@
 import { fold } from '../text/hostlists.js';
 import type { Line } from './format.js';
 import { type Journal, namesOf, type Place } from './journal.js';
-import { type Asked, askedNodes, compareEnd, type Told, toldOf } from './listing.js';
+import { askedNodes, compareEnd, type EventQuery, type ToldEvent, toldOf } from './listing.js';
 
 /** The last end of nodes that ended together. */
-export interface LastEnd extends Pick<Told, 'jobs' | 'jobsLeftOut'> {
+export interface LastEnd extends Pick<ToldEvent, 'jobs' | 'jobsLeftOut'> {
   readonly board: string;
   /** When it fell silent, or was booted without a silence, ms since 1970. */
   readonly fromMs: number;
@@ -20,15 +20,15 @@ export interface LastEnd extends Pick<Told, 'jobs' | 'jobsLeftOut'> {
 }
 
 /** A line, and where its jobs are found. */
-interface Found {
+interface LocatedLine {
   readonly line: Line;
   readonly place: Place;
 }
 
 /** The last end of a node. */
-interface End {
-  silent?: Found | undefined;
-  boot?: Found | undefined;
+interface NodeEnd {
+  silent?: LocatedLine | undefined;
+  boot?: LocatedLine | undefined;
   heardMs?: number;
 }
 
@@ -36,7 +36,7 @@ interface End {
 const CLOSE_MS = 4000;
 
 /** Whether a boot followed the silence of that end: then nothing was heard in between, and no goodbye. */
-function isEndOf({ silent, boot, heardMs }: End, { from, goodbye, words_from }: Line): boolean {
+function isEndOf({ silent, boot, heardMs }: NodeEnd, { from, goodbye, words_from }: Line): boolean {
   if (silent === undefined || boot !== undefined || goodbye) return false;
   const { from: fell, from_last: fellLast = fell } = silent.line;
   if (words_from !== undefined && ms(words_from) - ms(fellLast) > CLOSE_MS) return false;
@@ -45,13 +45,13 @@ function isEndOf({ silent, boot, heardMs }: End, { from, goodbye, words_from }: 
 
 const ms = (time: string | undefined) => Date.parse(time ?? '');
 
-const beganMs = ({ silent, boot }: End) => ms((silent ?? boot)?.line.from);
+const beganMs = ({ silent, boot }: NodeEnd) => ms((silent ?? boot)?.line.from);
 
 /** The last end of each node of a journal within the span. */
-export function lastEnds(journal: Journal, asked: Asked): LastEnd[] {
-  const ends = new Map<string, End>();
+export function lastEnds(journal: Journal, asked: EventQuery): LastEnd[] {
+  const ends = new Map<string, NodeEnd>();
 
-  function take(node: string, found: Found): void {
+  function take(node: string, found: LocatedLine): void {
     const { line } = found;
     const end = ends.get(node);
     const isIn = ms(line.from) <= asked.untilMs;
@@ -82,7 +82,7 @@ export function lastEnds(journal: Journal, asked: Asked): LastEnd[] {
     return true;
   });
 
-  const together = new Map<string, { end: End; nodes: string[]; heardMs: [first: number, last: number] }>();
+  const together = new Map<string, { end: NodeEnd; nodes: string[]; heardMs: [first: number, last: number] }>();
   for (const [node, end] of ends) {
     const { silent, boot, heardMs } = end;
     const overMs = silent === undefined ? ms(boot?.line.from) : (heardMs ?? Number.POSITIVE_INFINITY);

@@ -2,11 +2,11 @@
 // few numbers of each are held: when it began and ended, and where it stands.
 
 import { fold } from '../text/hostlists.js';
-import { BEGINS, ENDS, type Job, LATER_MS, type Line, monotonicOf, whichOf } from './format.js';
+import { BEGINS, ENDS, type JournalJob, LATER_MS, type Line, monotonicOf, whichOf } from './format.js';
 import { type Journal, NO_JOBS, namesOf, type Place } from './journal.js';
 
 /** Which events are asked for. */
-export interface Asked {
+export interface EventQuery {
   /** ms since 1970; what goes on at some time from the first to the second counts. */
   readonly sinceMs: number;
   readonly untilMs: number;
@@ -25,7 +25,7 @@ export interface Ending {
 }
 
 /** An event as it is told. */
-export interface Told {
+export interface ToldEvent {
   /** With the nodes that are asked for. */
   readonly line: Line;
   /** How many nodes the line has, if not all are asked for. */
@@ -35,23 +35,23 @@ export interface Told {
   readonly unrecorded?: number;
   /** The nodes for which it goes on; `true`: for all of it. */
   readonly goesOn?: readonly string[] | true | undefined;
-  readonly jobs?: readonly Job[];
+  readonly jobs?: readonly JournalJob[];
   /** How many more jobs the line has, for which there was no room. */
   readonly jobsLeftOut?: number | undefined;
 }
 
 /** Whether an event is asked for by its name or its problem. */
-export function isKind(event: string, { problem }: Line, { kinds }: Pick<Asked, 'kinds'>): boolean {
+export function isKind(event: string, { problem }: Line, { kinds }: Pick<EventQuery, 'kinds'>): boolean {
   return kinds === undefined || kinds.has(event) || (problem !== undefined && kinds.has(problem));
 }
 
 /** The nodes of a line that are asked for; undefined: its host list is none. An event of no node has none. */
-export function askedNodes(names: readonly string[], { nodes }: Pick<Asked, 'nodes'>): readonly string[] {
+export function askedNodes(names: readonly string[], { nodes }: Pick<EventQuery, 'nodes'>): readonly string[] {
   return nodes === undefined ? names : names.filter(name => nodes.has(name));
 }
 
 /** What tells which end is that of a begin. */
-type Beginning = Pick<Line, 'id' | 'at' | 'mono_ms'> & {
+type BeginLine = Pick<Line, 'id' | 'at' | 'mono_ms'> & {
   readonly from?: string | undefined;
   readonly from_last?: string | undefined;
 };
@@ -60,7 +60,7 @@ type Beginning = Pick<Line, 'id' | 'at' | 'mono_ms'> & {
  * Whether an end is of that begin: 0; of one before: -1; of a later one: 1. What repeats within a minute is told by its
  * last begin and its last end, which may be of two. By CLOCK_MONOTONIC if it is of the same boot of the master.
  */
-export function compareEnd(begin: Beginning, end: Line): number {
+export function compareEnd(begin: BeginLine, end: Line): number {
   // What only happened at a moment ends whatever is open.
   if (end.from === undefined || end.to === undefined || bootOf(end) !== bootOf(begin)) return 0;
   const { from: first = begin.at, from_last: last = first } = begin;
@@ -70,18 +70,18 @@ export function compareEnd(begin: Beginning, end: Line): number {
 
 /** The numbers of a row. Those of its end are NaN until there is one. */
 const COLUMNS = ['from', 'place', 'bytes', 'to', 'toLast', 'least', 'most', 'left', 'unrecorded'] as const;
-type Column = (typeof COLUMNS)[number];
+type ListingColumn = (typeof COLUMNS)[number];
 const STRIDE = COLUMNS.length;
-const AT = Object.fromEntries(COLUMNS.map((name, i) => [name, i])) as Readonly<Record<Column, number>>;
+const AT = Object.fromEntries(COLUMNS.map((name, i) => [name, i])) as Readonly<Record<ListingColumn, number>>;
 
 /** A place as one number: no segment is larger. */
 const SEGMENT = 2 ** 25;
 
-class Rows {
+class ListingRows {
   #numbers = new Float64Array(STRIDE << 10);
   count = 0;
 
-  add(numbers: Readonly<Record<Column, number>>): number {
+  add(numbers: Readonly<Record<ListingColumn, number>>): number {
     const at = this.count * STRIDE;
     if (at === this.#numbers.length) {
       const more = new Float64Array(2 * at);
@@ -92,11 +92,11 @@ class Rows {
     return this.count++;
   }
 
-  get(row: number, column: Column): number {
+  get(row: number, column: ListingColumn): number {
     return this.#numbers[row * STRIDE + AT[column]] as number;
   }
 
-  set(row: number, column: Column, value: number): void {
+  set(row: number, column: ListingColumn, value: number): void {
     this.#numbers[row * STRIDE + AT[column]] = value;
   }
 }
@@ -105,13 +105,13 @@ const bootOf = ({ id }: Pick<Line, 'id'>) => id.slice(0, 16);
 
 /** The events of one journal. */
 export class Listing {
-  readonly #rows = new Rows();
+  readonly #rows = new ListingRows();
   /** The rows of what goes on, by kind and node. */
   #going = new Map<string, number>();
   /** The rows that went on before the daemon began anew, until it has repeated those that still do. */
   #before = new Map<string, number>();
   /** What goes on at the place that is being read. */
-  readonly #open = new Map<number, Beginning>();
+  readonly #open = new Map<number, BeginLine>();
   readonly #ids = new Map<string, number>();
   /** The nodes of rows that tell of some nodes of their line. */
   readonly #some = new Map<number, readonly string[]>();
@@ -120,7 +120,7 @@ export class Listing {
 
   constructor(
     readonly journal: Journal,
-    readonly asked: Asked,
+    readonly asked: EventQuery,
   ) {
     journal.read(asked.sinceMs, (line, place) => this.#take(line, place));
   }
@@ -188,7 +188,7 @@ export class Listing {
     if (isAsked)
       for (const subject of subjects) {
         const row = this.#going.get(head + subject);
-        const order = row === undefined ? 0 : compareEnd(this.#open.get(row) as Beginning, line);
+        const order = row === undefined ? 0 : compareEnd(this.#open.get(row) as BeginLine, line);
         if (row !== undefined && order === 0) this.#close(head + subject, row, line);
         else {
           if (order > 0) this.#lose(head + subject);
@@ -209,7 +209,7 @@ export class Listing {
     const [toMs, toLastMs] = [Date.parse(to), Date.parse(to_last)];
     // By the clock of this line, also if that was set meanwhile.
     const fromMs = line.to === undefined ? rows.get(row, 'from') : Date.parse(from);
-    const put = (column: Column, choose: (...of: number[]) => number, value: number) => {
+    const put = (column: ListingColumn, choose: (...of: number[]) => number, value: number) => {
       const before = rows.get(row, column);
       rows.set(row, column, Number.isNaN(before) ? value : choose(before, value));
     };
@@ -283,10 +283,10 @@ export class Listing {
   }
 
   /** What rows tell, each when it is asked for; undefined: the line does not stand there any more. */
-  teller(): (row: number) => Told | undefined {
+  teller(): (row: number) => ToldEvent | undefined {
     const partly = this.#partly();
     return row => {
-      const get = (column: Column) => this.#rows.get(row, column);
+      const get = (column: ListingColumn) => this.#rows.get(row, column);
       const segment = Math.floor(get('place') / SEGMENT);
       const place = { segment, offset: get('place') - segment * SEGMENT, bytes: get('bytes') };
       const line = this.journal.lineAt(place);
@@ -310,13 +310,13 @@ export class Listing {
 const OF_JOBS: readonly string[] = ['silent', 'odd'];
 
 /** A line as it is told by itself: with the nodes that are asked for, and their jobs. */
-export function toldOf(journal: Journal, line: Line, place: Place, among: Asked['nodes']): Told {
+export function toldOf(journal: Journal, line: Line, place: Place, among: EventQuery['nodes']): ToldEvent {
   const { jobs, left_out: jobsLeftOut } = OF_JOBS.includes(line.event) ? journal.jobsOf(line, place) : NO_JOBS;
   const names = line.nodes === undefined ? [] : (namesOf(line.nodes) ?? []);
   const nodes = askedNodes(names, { nodes: among });
   if (nodes.length === names.length)
     return { line: line.nodes === undefined ? line : { ...line, count: names.length }, jobs, jobsLeftOut };
-  const isTheirs = ({ nodes }: Job) =>
+  const isTheirs = ({ nodes }: JournalJob) =>
     nodes === undefined || askedNodes(namesOf(nodes) ?? [], { nodes: among }).length > 0;
   return {
     line: { ...line, nodes: fold(nodes), count: nodes.length },
@@ -327,7 +327,7 @@ export function toldOf(journal: Journal, line: Line, place: Place, among: Asked[
 }
 
 /** The events of several journals in the order in which they began, each id once; of a span's only the last so many. */
-export function* merged(listings: readonly Listing[], last = Number.POSITIVE_INFINITY): Generator<Told> {
+export function* merged(listings: readonly Listing[], last = Number.POSITIVE_INFINITY): Generator<ToldEvent> {
   const queues = listings
     .map(listing => ({ listing, rows: listing.order(), at: 0, tell: listing.teller() }))
     .sort((a, b) => compare(a.listing.journal.board, b.listing.journal.board));

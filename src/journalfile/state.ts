@@ -33,7 +33,7 @@ export interface JournalState {
 }
 
 /** A state, and the name of the journal. */
-export interface Found {
+export interface FoundJournal {
   readonly name: string;
   readonly state: JournalState;
 }
@@ -97,7 +97,7 @@ function real(path: string): string {
 }
 
 /** The states of the journals of a board, by name. Files that nobody believes, or that are none, are passed over. */
-export function readJournalStates(folder: string, boardPath: string): Found[] {
+export function readJournalStates(folder: string, boardPath: string): FoundJournal[] {
   let names: string[];
   try {
     names = readdirSync(folder).sort();
@@ -132,7 +132,7 @@ export interface JournalTrouble {
 }
 
 /** Undefined: it writes. */
-export function journalTrouble({ name, state }: Found, look: Look): JournalTrouble | undefined {
+export function journalTrouble({ name, state }: FoundJournal, look: Look): JournalTrouble | undefined {
   const nowMs = Number(look.evidence.nowNs / 1_000_000n);
   const ago = (wallMs: number) => Math.max(0, Number(look.realNs / 1_000_000n) - wallMs);
   // One that wrote in the future wrote before this machine was booted; a moment ahead, after the board was read.

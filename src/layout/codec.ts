@@ -28,12 +28,12 @@ type Scalar<F extends Field> = F['type'] extends StructName
       ? bigint
       : number | undefined
     : number;
-type Value<F extends Field> = F['type'] extends 'char' ? string : F['count'] extends 0 ? Scalar<F> : Scalar<F>[];
+type FieldValue<F extends Field> = F['type'] extends 'char' ? string : F['count'] extends 0 ? Scalar<F> : Scalar<F>[];
 
 /** A struct of the contract as an object: its fields under their names, reserved ones left out. */
 export type Decoded<S extends StructName> = {
   [K in FieldName<S> as Fields<S>[K] extends { kind: 'reserved' } ? never : K]: Fields<S>[K] extends Field
-    ? Value<Fields<S>[K]>
+    ? FieldValue<Fields<S>[K]>
     : never;
 };
 
@@ -44,16 +44,16 @@ type AlwaysThere = {
 }[keyof ReportFields];
 
 /** Entries of arrays as readers see them: a value that is marked as unknown is absent. */
-export type Interface = Omit<Decoded<'net_if'>, 'mbps'> & Partial<Pick<Decoded<'net_if'>, 'mbps'>>;
+export type NetInterface = Omit<Decoded<'net_if'>, 'mbps'> & Partial<Pick<Decoded<'net_if'>, 'mbps'>>;
 export type CpuGroup = Partial<Decoded<'cpu_group'>>;
 export type Gpu = Partial<Decoded<'gpu_slot'>>;
 
 /** A report as readers see it: what was not measured is absent, and so are unused entries of arrays. */
 export type Report = Pick<RawReport, AlwaysThere & keyof RawReport> &
   Partial<Omit<RawReport, AlwaysThere | 'net' | 'net_rest' | 'fabric' | 'group' | 'gpu'>> & {
-    net?: Interface[];
-    net_rest?: Interface;
-    fabric?: Interface;
+    net?: NetInterface[];
+    net_rest?: NetInterface;
+    fabric?: NetInterface;
     group?: CpuGroup[];
     gpu?: Gpu[];
   };

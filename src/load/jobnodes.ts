@@ -4,7 +4,7 @@
 import type { Encodable } from '../layout/codec.js';
 import { bits, structs } from '../layout/layout.gen.js';
 import { json } from '../text/output.js';
-import { type Fault, GPUS, KINDS, type Kind, QUANTITIES, SimulatedJob } from './jobs.js';
+import { type Fault, GPUS, type JobKind, KINDS, QUANTITIES, SimulatedJob } from './jobs.js';
 import { add, at, CPUS, random, validOf, type Work } from './simulatednode.js';
 
 /** Jobs have these sizes in turn, as far as there are nodes. */
@@ -66,7 +66,7 @@ const [CPU, GPU, POWER, GPU_TEMP, GPUS_UP] = (['cpu', 'gpu_util', 'gpu_power', '
 
 /** A job, with the numbers of its nodes: `first` and those after it. */
 interface Placed {
-  readonly kind: Kind;
+  readonly kind: JobKind;
   readonly first: number;
   readonly size: number;
   /** What is wrong with one of its nodes. */
@@ -77,7 +77,7 @@ interface Placed {
   movedMs: number;
 }
 
-export class JobNodes implements Work {
+export class JobWork implements Work {
   readonly #jobs: Placed[] = [];
   readonly #jobOf: (Placed | undefined)[];
   readonly #seconds: number;
@@ -103,7 +103,7 @@ export class JobNodes implements Work {
     for (let i = 0, first = 0; i < jobs && first < busy; i++) {
       const size = Math.min(SIZES[i % SIZES.length] as number, busy - first);
       // A job that is to have a fault of GPUs needs nodes with GPUs: it is a training.
-      const kind = odd[i]?.startsWith('gpu') ? 'training' : (KINDS[i % KINDS.length] as Kind);
+      const kind = odd[i]?.startsWith('gpu') ? 'training' : (KINDS[i % KINDS.length] as JobKind);
       const fixed = { kind, first, size, odd: odd[i] };
       const placed = { ...fixed, ...this.#begin(fixed, nowMs, true) };
       this.#jobs.push(placed);

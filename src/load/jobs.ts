@@ -16,7 +16,7 @@ import { random } from './simulatednode.js';
 /** What jobs do. `farm`: each node works on tasks of its own. `uneven`: some nodes serve the others. */
 export const KINDS = ['compute', 'training', 'farm', 'uneven', 'bursty', 'starting', 'checkpointing'] as const;
 
-export type Kind = (typeof KINDS)[number];
+export type JobKind = (typeof KINDS)[number];
 
 export type Fault = (typeof FAULTS)[number];
 
@@ -86,7 +86,7 @@ class Dice {
 type Phase = 'start' | 'work' | 'dip' | 'checkpoint';
 
 /** How long a job of each kind works between what it does together, and how long that takes, s. */
-const TOGETHER: Readonly<Record<Kind, { phase: Phase; every: number; lasts: number }>> = {
+const TOGETHER: Readonly<Record<JobKind, { phase: Phase; every: number; lasts: number }>> = {
   compute: { phase: 'dip', every: 1500, lasts: 20 },
   training: { phase: 'dip', every: 1800, lasts: 40 },
   farm: { phase: 'work', every: 3600, lasts: 1 },
@@ -130,7 +130,7 @@ export class SimulatedJob {
   readonly #fault: (Fault | undefined)[];
 
   constructor(
-    readonly kind: Kind,
+    readonly kind: JobKind,
     readonly size: number,
     seed: number,
   ) {

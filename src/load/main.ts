@@ -17,7 +17,7 @@ import { type Address, formatAddress } from '../text/addresses.js';
 import { Failure, usable } from '../text/failure.js';
 import { json, print } from '../text/output.js';
 import { oneLine } from '../text/text.js';
-import { JobNodes } from './jobnodes.js';
+import { JobWork } from './jobnodes.js';
 import { Cluster, random } from './simulatednode.js';
 
 export const verb = defineVerb({
@@ -61,7 +61,7 @@ signs with its own key, as --require node demands. With --jobs most nodes work a
 beoboard slurm (docs/jobs.md). Use it only against your own master, to see what a cluster of this size costs there.`,
 });
 
-type Options = ValuesOf<typeof verb>;
+type LoadOptions = ValuesOf<typeof verb>;
 
 /**
  * The shortest pause between two calls, ms: reports that become due meanwhile are sent together, and the kernel splits
@@ -81,7 +81,7 @@ const TOGETHER = 256;
 const PROGRESS_MS = 10_000;
 
 /** The nodes' interval in ms: as given, or computed from the rate. */
-function intervalOf(options: Options, size: number): number {
+function intervalOf(options: LoadOptions, size: number): number {
   if (options.rate === undefined) return options.interval;
   const ms = Math.round((1000 * size) / options.rate);
   if (ms < 100 || ms > 600_000)
@@ -100,7 +100,7 @@ function readClocks(): { realNs: bigint; bootNs: bigint } {
 }
 
 /** Reads the command line and the file; refuses options that contradict each other. */
-function readOptions(argv: string[]): { options: Options; to: Address } {
+function readOptions(argv: string[]): { options: LoadOptions; to: Address } {
   const { values: options, given } = parseVerb(verb, argv);
   const [to, ...more] = options.to;
   if (to === undefined || to === '-' || more.length > 0)
@@ -127,7 +127,7 @@ function readOptions(argv: string[]): { options: Options; to: Address } {
 const JOBS_EVERY_S = 10;
 
 /** Tells the jobs again and again until it is stopped; throws a Failure if it cannot. */
-function tellJobs(jobs: JobNodes, path: string, nameOf: (i: number) => string, log: Log): () => void {
+function tellJobs(jobs: JobWork, path: string, nameOf: (i: number) => string, log: Log): () => void {
   const write = () => {
     const text = jobs.text(nameOf, JOBS_EVERY_S, Number(readClocks().bootNs / 1_000_000n), Date.now());
     replaceFile(dirname(path), basename(path), text, 0o644);
@@ -169,7 +169,7 @@ export async function main(argv: string[]): Promise<number> {
   const { keyFile } = options;
   const [key] = keyFile === undefined ? [] : usable(verb.name, () => readClusterKeys(keyFile));
   const bootMs = Number(readClocks().bootNs / 1_000_000n);
-  const jobs = options.jobs && new JobNodes(size, options.jobs, intervalMs, options.seed, options.odd ?? [], bootMs);
+  const jobs = options.jobs && new JobWork(size, options.jobs, intervalMs, options.seed, options.odd ?? [], bootMs);
   const full = placesOf(options, 'full', size, nameOf);
   const cluster = new Cluster(
     size,
@@ -212,7 +212,7 @@ export async function main(argv: string[]): Promise<number> {
 
 /** The numbers of the nodes that an option names. Throws a UsageError. */
 function placesOf(
-  options: Options,
+  options: LoadOptions,
   option: 'silent' | 'full',
   size: number,
   nameOf: (i: number) => string,
@@ -241,7 +241,7 @@ class Mishaps {
   readonly #none: boolean;
 
   constructor(
-    readonly options: Options,
+    readonly options: LoadOptions,
     size: number,
     intervalMs: number,
     nameOf: (i: number) => string,

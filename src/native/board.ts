@@ -18,7 +18,7 @@ export const SNAPSHOT_HEAD = { nowNs: 0, realNs: 8, nodes: 16, stalled: 24, byte
 export const OVERVIEW = { bytes: 26 } as const;
 
 /** How much of the whole is in use, and on how many nodes. */
-export interface Part {
+export interface PartInUse {
   nodes: number;
   used: number;
   total: number;
@@ -36,15 +36,15 @@ interface Flow {
  * left out.
  */
 export interface Totals {
-  cpus?: Part;
+  cpus?: PartInUse;
   /** Bytes. */
-  memory?: Part;
+  memory?: PartInUse;
   network?: Flow;
   /** These interfaces may be part of `network`, too. */
   fabric?: Flow;
   /** Bytes per second. */
   disks?: { nodes: number; read: number; written: number };
-  gpus?: Part;
+  gpus?: PartInUse;
   power?: { nodes: number; watts: number };
 }
 

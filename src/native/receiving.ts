@@ -41,7 +41,7 @@ export const NO_WINDOW = 2n ** 64n - 1n;
  * Changes of a whole board. If nodes move or the capacity changes, a new board replaces the old one, and readers
  * follow.
  */
-interface Changes {
+interface WriterChanges {
   /**
    * Switches to another node list, capacity, keys and other limits; path and cluster stay. Throws one line for people.
    */
@@ -54,7 +54,7 @@ interface Changes {
 }
 
 /** A board that is open for writing. Its constructor throws one line for people if the board cannot be opened. */
-export interface Writer extends Changes {
+export interface Writer extends WriterChanges {
   /**
    * Validates a datagram and writes it to the board: returns 0 for accepted, -1 for a duplicate, else the reason's
    * number. `link`: the link by which it came, as a number or as the name of an interface, which gets a number; by
@@ -111,7 +111,7 @@ export interface ReceiverStatus {
 }
 
 /** Sockets, and the thread that drains them. Changes are made in that thread, between two drains. */
-export interface Receiver extends Changes {
+export interface Receiver extends WriterChanges {
   /** Says on the board that options could not be read again, until a change: what, the number of a reload_part. */
   reloadFailed(part: number): void;
   /** Listens at a numeric address; the port that was bound. Throws one line for people. */

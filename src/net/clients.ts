@@ -23,7 +23,7 @@ const MOST_BESIDE = 32;
 const READS = 3;
 
 /** The connection of a client to a server. */
-export class Connection {
+export class ClientConnection {
   /** When it came, was answered, or has last taken something, ms of performance.now(). */
   lastMoved = performance.now();
   /** Since when it is being answered; undefined: it has not asked. */
@@ -168,14 +168,14 @@ export class Connection {
 }
 
 /** How many there are from each address. */
-function countFrom(clients: Iterable<Connection>): Map<string, number> {
+function countFrom(clients: Iterable<ClientConnection>): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { from } of clients) counts.set(from, (counts.get(from) ?? 0) + 1);
   return counts;
 }
 
 /** Of the address with the most of them the one that gets on least. */
-function leastOfMost<C extends Connection>(clients: readonly C[], now: number): C {
+function leastOfMost<C extends ClientConnection>(clients: readonly C[], now: number): C {
   const counts = countFrom(clients);
   const most = Math.max(...counts.values());
   return clients
@@ -190,7 +190,7 @@ function leastOfMost<C extends Connection>(clients: readonly C[], now: number): 
  * The one that has to go if there are more than `most`; undefined: none, or not yet. Only one that asks takes the place
  * of one that reads: until then it stays beside those that fill all places.
  */
-export function victim<C extends Connection>(clients: Iterable<C>, most = 0): C | undefined {
+export function victim<C extends ClientConnection>(clients: Iterable<C>, most = 0): C | undefined {
   const all = [...clients];
   if (all.length <= most) return undefined;
   for (const client of all) client.look();
@@ -204,7 +204,7 @@ export function victim<C extends Connection>(clients: Iterable<C>, most = 0): C 
 }
 
 /** Places for clients whose answers keep or cost much until they are read; the others wait for one. */
-export class Places<C extends Connection> {
+export class ClientPlaces<C extends ClientConnection> {
   readonly #taken = new Set<C>();
   readonly #waiting = new Map<C, () => void>();
   #timer: NodeJS.Timeout | undefined;

@@ -171,19 +171,19 @@ export class Scanner {
 }
 
 /** An expression as objects: atoms as texts, lists as arrays. */
-export type Tree = string | readonly Tree[];
+export type ExpressionTree = string | readonly ExpressionTree[];
 
 /** Parses an element: it becomes as many objects as it has atoms and lists. */
-export function treeOf(expression: Expression, { start, end }: Element): readonly Tree[] {
+export function treeOf(expression: Expression, { start, end }: Element): readonly ExpressionTree[] {
   const text = expression.bytes.toString('latin1', start, end);
-  const stack: Tree[][] = [[]];
+  const stack: ExpressionTree[][] = [[]];
   for (const [token, quoted] of text.matchAll(/[()]|"((?:[^"\\]|\\.)*)"|[^\s()"]+/gs)) {
-    const list = stack.at(-1) as Tree[];
+    const list = stack.at(-1) as ExpressionTree[];
     if (token === '(') stack.push([]);
-    else if (token === ')') (stack[stack.length - 2] as Tree[]).push(stack.pop() as Tree[]);
+    else if (token === ')') (stack[stack.length - 2] as ExpressionTree[]).push(stack.pop() as ExpressionTree[]);
     else list.push(quoted === undefined ? token : quoted.replace(/\\(.)/gs, '$1'));
   }
-  return (stack[0] as Tree[])[0] as readonly Tree[];
+  return (stack[0] as ExpressionTree[])[0] as readonly ExpressionTree[];
 }
 
 /** The first atoms of an element, as texts, up to the first list. */

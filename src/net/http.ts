@@ -11,7 +11,7 @@ import { type Address, plainName } from '../text/addresses.js';
 import { codeOfError, ERROR_CODES, type ErrorCode } from '../text/errorcodes.js';
 import { lowerCase } from '../text/text.js';
 import { qualityOf } from './accept.js';
-import { Connection } from './clients.js';
+import { ClientConnection } from './clients.js';
 import { MOST_HEAD, type ParserError, Refusal, readAsHttp11, refusalOf, targetOf } from './requests.js';
 import { gzipped, type Pieces, send, takesGzip } from './sending.js';
 import { type ClientCounts, type TcpOptions, TcpServer } from './tcpserver.js';
@@ -93,7 +93,7 @@ function refused(code: ErrorCode, message: string, accept = ''): HttpResponse {
 }
 
 /** A client, and what it is doing. */
-class HttpConnection extends Connection {
+class HttpConnection extends ClientConnection {
   response: ServerResponse | undefined;
   /** Its requests that came before the answer to the one before, in order. */
   readonly pipelined: [IncomingMessage, ServerResponse][] = [];

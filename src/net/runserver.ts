@@ -5,7 +5,7 @@ import { tellParent } from '../service/process.js';
 import { beginDaemon } from '../service/service.js';
 import { type Address, formatAddress, isLoopback } from '../text/addresses.js';
 import { Failure } from '../text/failure.js';
-import type { Connection } from './clients.js';
+import type { ClientConnection } from './clients.js';
 import type { ClientCounts, TcpServer } from './tcpserver.js';
 
 interface Serving<Counts> {
@@ -36,7 +36,7 @@ export async function listenAll(
 }
 
 /** Serves until a signal ends it; returns the exit code. Throws one line for people. */
-export async function runServer<C extends Connection, Counts extends ClientCounts>(
+export async function runServer<C extends ClientConnection, Counts extends ClientCounts>(
   log: Log,
   server: TcpServer<C, Counts>,
   { listen, url = address => address, exposed, counted, boards, isAlive = () => true, close }: Serving<Counts>,

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { constants, createGzip } from 'node:zlib';
-import type { Connection } from './clients.js';
+import type { ClientConnection } from './clients.js';
 
 /** The size from which a write is worthwhile; the default is meant for small streams. */
 const GZIP_CHUNK = 1 << 18;
@@ -27,7 +27,7 @@ export function takesGzip(header: string): boolean {
 
 /** Sends pieces to a client, by its socket or what writes to that. Throws if the client is gone. */
 export async function send(
-  client: Connection,
+  client: ClientConnection,
   pieces: Pieces | AsyncIterable<Uint8Array>,
   to?: Writable,
 ): Promise<void> {

@@ -5,7 +5,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '../service/log.js';
 import { type Address, type Network, parseNetwork } from '../text/addresses.js';
-import { type Connection, isFrom, originOf, Places, victim } from './clients.js';
+import { type ClientConnection, ClientPlaces, isFrom, originOf, victim } from './clients.js';
 import { listenAt } from './listening.js';
 
 /** How often it looks for clients that are too slow, at most, ms. */
@@ -48,7 +48,7 @@ export interface ClientCounts {
   refused: number;
 }
 
-export abstract class TcpServer<C extends Connection, Counts extends ClientCounts = ClientCounts> {
+export abstract class TcpServer<C extends ClientConnection, Counts extends ClientCounts = ClientCounts> {
   readonly #clients = new Map<Socket, C>();
   readonly #servers: Server[] = [];
   readonly #timers: NodeJS.Timeout[];
@@ -56,7 +56,7 @@ export abstract class TcpServer<C extends Connection, Counts extends ClientCount
   readonly #isTrusted: (socket: Socket) => boolean;
   readonly #originOf: (socket: Socket) => string;
   /** Large answers take one each. */
-  protected readonly places: Places<C>;
+  protected readonly places: ClientPlaces<C>;
   protected isEnding = false;
 
   protected constructor(
@@ -70,7 +70,7 @@ export abstract class TcpServer<C extends Connection, Counts extends ClientCount
     const { patience, trusted, proxies } = this.options;
     this.#isTrusted = trusted.length === 0 ? () => true : isFrom([...LOOPBACK, ...trusted]);
     this.#originOf = originOf(proxies);
-    this.places = new Places(MOST_AT_WORK, patience, client => this.drop(client));
+    this.places = new ClientPlaces(MOST_AT_WORK, patience, client => this.drop(client));
     this.#timers = [setInterval(() => this.#dropStuck(), Math.min(LOOK_MS, patience)).unref()];
   }
 

@@ -4,9 +4,9 @@ import { createRequire } from 'node:module';
 import { didYouMean, InputError, nearest, oneLine, quote, readText } from '../text/text.js';
 
 /** What may follow a key: true or false, one value, or an array of values. */
-export type Shape = 'flag' | 'one' | 'many';
+export type ConfigShape = 'flag' | 'one' | 'many';
 
-const INSTEAD: Record<Shape, string> = {
+const INSTEAD: Record<ConfigShape, string> = {
   flag: 'write true or false',
   one: 'write one text in quotes, or a number',
   many: 'write an array of one or more texts in quotes',
@@ -48,7 +48,7 @@ function keyLines(text: string, parse: (toml: string) => object): Map<string, nu
  * A value as texts; undefined if it has another shape. Numbers are converted back to text: then the file and the command
  * line have the same parsers, bounds and errors.
  */
-function textsOf(value: unknown, shape: Shape): string[] | undefined {
+function textsOf(value: unknown, shape: ConfigShape): string[] | undefined {
   if (shape === 'flag') return typeof value === 'boolean' ? (value ? ['true'] : []) : undefined;
   const values: unknown[] = shape === 'many' && Array.isArray(value) ? value : [value];
   const isText = (one: unknown) => typeof one === 'string' || Number.isFinite(one);
@@ -64,7 +64,7 @@ function textsOf(value: unknown, shape: Shape): string[] | undefined {
  */
 export function readConfig(
   file: string,
-  shapes: Readonly<Record<string, Shape>>,
+  shapes: Readonly<Record<string, ConfigShape>>,
   elsewhere: readonly string[] = [],
   mistaken: ReadonlyMap<string, string> = new Map(),
 ): Map<string, Setting> {

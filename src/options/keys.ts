@@ -16,15 +16,15 @@ export interface Key {
 
 const MOST_LINES = 2;
 /** What a file may be: its size, what it is otherwise, and to whom it may be shown. */
-interface Kind {
+interface KeyFileKind {
   readonly most: number;
   readonly wrong: string;
   /** A secret is for its owner alone, a key that is shown comes from one who is trusted, and the rest from anybody. */
   readonly is: 'secret' | 'shown' | 'open';
 }
-const KEY: Kind = { most: 4096, wrong: 'is not a key file; beoboard keygen makes one', is: 'secret' };
+const KEY: KeyFileKind = { most: 4096, wrong: 'is not a key file; beoboard keygen makes one', is: 'secret' };
 /** Creds hold a JWT, which may be long, and all authorities of a system have some 250 kB. */
-const FOR_NATS: Kind = {
+const FOR_NATS: KeyFileKind = {
   most: 4 << 20,
   wrong: 'is not a file for NATS: it is not a plain file, or larger than 4 MiB',
   is: 'secret',
@@ -75,7 +75,7 @@ const chown = (path: string) => `run chown ${userName(process.geteuid?.() ?? 0)}
 const DENIED: readonly (string | undefined)[] = ['EACCES', 'EPERM'];
 
 /** Opens a file, and returns what `parse` makes of its text. Throws an InputError that begins with the path. */
-function readFile<T>(path: string, { most, wrong, is }: Kind, parse: (text: string) => T, also?: number): T {
+function readFile<T>(path: string, { most, wrong, is }: KeyFileKind, parse: (text: string) => T, also?: number): T {
   const read = () => {
     let fd: number;
     try {

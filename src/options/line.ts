@@ -30,13 +30,13 @@ function joined(verb: Verb, word: string): string {
 }
 
 /** A word that begins with -, and the option of this verb that it means. */
-interface Given {
+interface GivenOption {
   readonly name: OptionName;
   /** The value in the same word, after = or after a letter. */
   readonly inline: string | undefined;
 }
 
-function parseWord(verb: Verb, word: string): Given | undefined {
+function parseWord(verb: Verb, word: string): GivenOption | undefined {
   const [, long, behind] = /^--([^=]*)(?:=(.*))?$/s.exec(word) ?? [];
   const name = long === undefined ? verb.letters?.[word[1] ?? ''] : named(verb, long);
   if (name === undefined) return undefined;

@@ -3,14 +3,14 @@
 
 import { InputError } from '../text/text.js';
 import type { Setting } from './config.js';
-import type { Value } from './values.js';
+import type { OptionValue } from './values.js';
 
 export interface Option<T> {
   /** What stands for the value in help and errors; empty for a flag. */
   readonly shown: string;
   readonly about: string;
   /** The kind of value; undefined for a flag. */
-  readonly value?: Value<unknown>;
+  readonly value?: OptionValue<unknown>;
   /** How often it may be given. */
   readonly most: number;
   readonly env?: string;
@@ -35,7 +35,7 @@ export const standard = (...texts: string[]): Fallback => ({ texts: () => texts,
 /** The table has no default: the code that uses the value chooses one, and help says so. */
 export const later = (shown: string): Fallback => ({ texts: () => [], shown });
 
-function at<T>({ where }: Setting, { parse }: Value<T>, text: string): T {
+function at<T>({ where }: Setting, { parse }: OptionValue<T>, text: string): T {
   try {
     return parse(text);
   } catch (error) {
@@ -50,11 +50,16 @@ export function flag(about: string): Option<boolean> {
 }
 
 /** An option with a default always has a value. */
-export function one<T>(shown: string, about: string, value: Value<T>, fallback: Fallback): Option<T> {
+export function one<T>(shown: string, about: string, value: OptionValue<T>, fallback: Fallback): Option<T> {
   return { shown, about, value, most: 1, fallback, read: given => at(given, value, given.texts[0] ?? '') };
 }
 
-export function optional<T>(shown: string, about: string, value: Value<T>, fallback = NOTHING): Option<T | undefined> {
+export function optional<T>(
+  shown: string,
+  about: string,
+  value: OptionValue<T>,
+  fallback = NOTHING,
+): Option<T | undefined> {
   const read = (given: Setting) => (given.texts[0] === undefined ? undefined : at(given, value, given.texts[0]));
   return { shown, about, value, most: 1, fallback, read };
 }
@@ -62,7 +67,7 @@ export function optional<T>(shown: string, about: string, value: Value<T>, fallb
 export function many<T>(
   shown: string,
   about: string,
-  value: Value<T>,
+  value: OptionValue<T>,
   fallback = NOTHING,
   most = Number.POSITIVE_INFINITY,
 ): Option<T[]> {

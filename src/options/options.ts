@@ -3,18 +3,18 @@
 
 import { HelpShown, UsageError, usable } from '../text/failure.js';
 import { InputError } from '../text/text.js';
-import { readConfig, type Setting, type Shape } from './config.js';
+import { type ConfigShape, readConfig, type Setting } from './config.js';
 import { helpOf } from './help.js';
 import { type CommandLine, takeApart } from './line.js';
 import type { Option } from './option.js';
-import { type Forms, forms, OPTION_NAMES, type OptionName, options } from './table.js';
-import type { Grouping, NamedBoard, Portion } from './values.js';
+import { forms, OPTION_NAMES, type OptionForms, type OptionName, options } from './table.js';
+import type { GroupingRule, NamedBoard, Portion } from './values.js';
 import { defineVerb, optionOf, type Values, type ValuesOf, type Verb } from './verb.js';
 
 export {
   defineVerb,
   forms,
-  type Grouping,
+  type GroupingRule as Grouping,
   HelpShown,
   type NamedBoard,
   type Portion,
@@ -29,7 +29,7 @@ export {
  * environment, and that over the default. `given`: the texts of the options on the command line or in the file. Throws
  * a UsageError for invalid input, and HelpShown for `--help`.
  */
-export function parseVerb<K extends OptionName, F extends Forms>(
+export function parseVerb<K extends OptionName, F extends OptionForms>(
   verb: Verb<K, F>,
   argv: readonly string[],
 ): { values: Values<K, F>; args: readonly string[]; given: ReadonlyMap<string, readonly string[]> } {
@@ -73,7 +73,7 @@ export function readAlone<K extends OptionName, N extends K>(
   return undefined;
 }
 
-function shapeOf({ value, most }: Option<unknown>): Shape {
+function shapeOf({ value, most }: Option<unknown>): ConfigShape {
   if (value === undefined) return 'flag';
   return most === 1 ? 'one' : 'many';
 }

@@ -372,7 +372,7 @@ export type OptionName = keyof typeof options;
 export const OPTION_NAMES = Object.keys(options) as readonly OptionName[];
 
 /** Options with variants. */
-export type Forms = { readonly [N in OptionName]?: Option<unknown> };
+export type OptionForms = { readonly [N in OptionName]?: Option<unknown> };
 
 const BOARDS = many('[NAME=]PATH', 'a board file, and the cluster name to show for it', values.namedBoard, BOARD);
 
@@ -492,7 +492,7 @@ export const forms = {
       values.user,
     ),
   },
-} satisfies Record<string, Forms>;
+} satisfies Record<string, OptionForms>;
 
 /** Arguments of verbs, by the word for them in their help. */
 export const argumentKinds = {
@@ -502,4 +502,4 @@ export const argumentKinds = {
   node: 'nodes',
   field: 'field',
   keys: 'text',
-} as const satisfies Record<string, values.Kind>;
+} as const satisfies Record<string, values.ValueKind>;

@@ -10,7 +10,7 @@ import { readNodes } from '../text/nodefiles.js';
 import { didYouMean, fits, InputError, nearest, oneLine, quote } from '../text/text.js';
 
 /** What kind of thing a value is. */
-export type Kind =
+export type ValueKind =
   /** One of its words. */
   | 'word'
   /** Some of its words, separated by commas. */
@@ -34,15 +34,15 @@ export type Kind =
   /** Something that no completion can offer: a free name, a condition. */
   | 'text';
 
-export interface Value<T> {
-  readonly kind: Kind;
+export interface OptionValue<T> {
+  readonly kind: ValueKind;
   /** All possible words, or words that are possible besides the values of its kind. */
   readonly words?: readonly string[];
   /** Throws an InputError that says what to write. */
   readonly parse: (text: string) => T;
 }
 
-function value<T>(kind: Kind, parse: (text: string) => T): Value<T> {
+function value<T>(kind: ValueKind, parse: (text: string) => T): OptionValue<T> {
   return { kind, parse };
 }
 
@@ -54,7 +54,7 @@ function path(text: string): string {
 export const file = value('file', path);
 
 /** The scheduler of the cluster. */
-export const scheduler: Value<string> = {
+export const scheduler: OptionValue<string> = {
   kind: 'word',
   words: ['slurm', 'gridengine', 'file:'],
   parse: text => {
@@ -84,7 +84,7 @@ export const command = value('command', (text): string[] => {
 });
 
 /** A whole number from `low` to `high`; `10k` is 10000, `2M` is 2000000. */
-export function count(low: number, high: number): Value<number> {
+export function count(low: number, high: number): OptionValue<number> {
   return value('number', text => {
     const [, digits, unit = ''] = /^(\d{1,15})([kM]?)$/.exec(text) ?? [];
     const write = `write ${low} to ${high}`;
@@ -119,7 +119,7 @@ export const portion = value('number', (text): Portion => {
 });
 
 /** Milliseconds, from `low` to `high`. */
-export function time(low: string, high: string): Value<number> {
+export function time(low: string, high: string): OptionValue<number> {
   return value('time', text => {
     // A bare 0 needs no unit.
     const ms = text === '0' && low !== '0ms' ? 0 : parseDuration(text);
@@ -137,7 +137,7 @@ function parseBytes(text: string): number {
 }
 
 /** Bytes, from `low` to `high`. */
-export function bytes(low: string, high: string): Value<number> {
+export function bytes(low: string, high: string): OptionValue<number> {
   return value('text', text => {
     const size = parseBytes(text);
     if (size >= parseBytes(low) && size <= parseBytes(high)) return size;
@@ -148,7 +148,7 @@ export function bytes(low: string, high: string): Value<number> {
 /** Some of the last events: so many, or those of so long, ms. */
 export type Last = { readonly count: number } | { readonly ms: number };
 
-export const last: Value<Last> = {
+export const last: OptionValue<Last> = {
   kind: 'number',
   parse: text => {
     if (/^[\d.]+(ms|s|m|h|d)$/.test(text)) return { ms: time('1s', '3650d').parse(text) };
@@ -171,7 +171,7 @@ export const remark = value('text', (text): string => {
 export const moment = value('text', (text): Moment => parseMoment(text, Date.now()));
 
 /** A time, or `off`. */
-export function timeOrOff(low: string, high: string): Value<number | 'off'> {
+export function timeOrOff(low: string, high: string): OptionValue<number | 'off'> {
   const { parse } = time(low, high);
   return {
     kind: 'time',
@@ -192,7 +192,7 @@ function alternatives(words: readonly string[]): string {
 }
 
 /** One of these words. */
-export function oneOf<const T extends string>(...words: readonly T[]): Value<T> {
+export function oneOf<const T extends string>(...words: readonly T[]): OptionValue<T> {
   const parse = (text: string) => {
     const found = words.find(word => word === text);
     if (found === undefined) throw new InputError(`${quote(text)} is not a valid value; use ${alternatives(words)}`);
@@ -202,7 +202,7 @@ export function oneOf<const T extends string>(...words: readonly T[]): Value<T> 
 }
 
 /** Some of these words, separated by commas; `what` one of them is called. */
-export function someOf<const T extends string>(what: string, ...words: readonly T[]): Value<T[]> {
+export function someOf<const T extends string>(what: string, ...words: readonly T[]): OptionValue<T[]> {
   const parse = (text: string) =>
     text.split(',').map(part => {
       const found = words.find(word => word === part);
@@ -214,7 +214,7 @@ export function someOf<const T extends string>(what: string, ...words: readonly 
 }
 
 /** The same, or `none`. */
-export function someOrNone<const T extends string>(what: string, ...words: readonly T[]): Value<T[]> {
+export function someOrNone<const T extends string>(what: string, ...words: readonly T[]): OptionValue<T[]> {
   const { kind, parse } = someOf(what, ...words);
   return {
     kind,
@@ -235,7 +235,7 @@ export const nodes = value('nodes', text => readNodes(text));
 export const anyNodes = value('nodes', text => readNodes(text, 'any'));
 
 /** An address; one without a port has this one. */
-export function address(port?: number): Value<Address> {
+export function address(port?: number): OptionValue<Address> {
   return value('address', text => parseAddress(text, port));
 }
 
@@ -247,7 +247,7 @@ export const addressWithPort = value('address', (text): Address => {
 });
 
 /** An address at which two consecutive ports are served. */
-export function addressOfTwo(port: number): Value<Address> {
+export function addressOfTwo(port: number): OptionValue<Address> {
   return value('address', text => {
     const address = parseAddress(text, port);
     if (address.port === 65_535)
@@ -258,7 +258,7 @@ export function addressOfTwo(port: number): Value<Address> {
   });
 }
 
-export const destination: Value<Address | '-'> = {
+export const destination: OptionValue<Address | '-'> = {
   kind: 'address',
   words: ['-'],
   parse: text => {
@@ -400,10 +400,10 @@ export const urlPath = value('text', (text): string => {
 export const fields = value('fields', text => text.split(',').map(fieldName));
 
 /** A rule that groups nodes: equal values of a field, or what a pattern finds in their names. */
-export type Grouping = { readonly field: string } | { readonly pattern: string };
+export type GroupingRule = { readonly field: string } | { readonly pattern: string };
 
 /** A field, or a regular expression between slashes. */
-export const grouping = value('field', (text): Grouping => {
+export const grouping = value('field', (text): GroupingRule => {
   const pattern = /^\/(.+)\/$/s.exec(text)?.[1];
   // An invalid regular expression is found by the code that uses it: loading the library here would take longer than
   // everything else.

@@ -2,15 +2,15 @@
 // completions are made from it. Reads nothing.
 
 import type { Option } from './option.js';
-import { argumentKinds, type Forms, OPTION_NAMES, type OptionName, options } from './table.js';
-import type { Kind } from './values.js';
+import { argumentKinds, OPTION_NAMES, type OptionForms, type OptionName, options } from './table.js';
+import type { ValueKind } from './values.js';
 
 type ArgumentWord = keyof typeof argumentKinds;
 
 /** `<list>`, `[field]`, `[lists...]`: needed, optional, any number of them. */
 export type Argument = `<${ArgumentWord}>` | `[${ArgumentWord}]` | `[${ArgumentWord}...]`;
 
-export interface Verb<K extends OptionName = OptionName, F extends Forms = Forms> {
+export interface Verb<K extends OptionName = OptionName, F extends OptionForms = OptionForms> {
   readonly name: string;
   /** One line, also used in the list of verbs. */
   readonly summary: string;
@@ -42,7 +42,7 @@ export type Values<K extends OptionName, F = AsInTable> = {
 export type ValuesOf<V> = V extends Verb<infer K, infer F> ? Values<K, F> : never;
 
 /** Defines a verb; the options determine the types of its values. */
-export function defineVerb<const K extends OptionName, const F extends Forms = AsInTable>(
+export function defineVerb<const K extends OptionName, const F extends OptionForms = AsInTable>(
   verb: Verb<K, F>,
 ): Verb<K, F> {
   return verb;
@@ -79,7 +79,7 @@ export function letterOf(verb: Verb, name: OptionName): string | undefined {
 }
 
 /** The kind of the arguments; undefined for a verb without arguments. */
-export function argumentKind(verb: Verb): Kind | undefined {
+export function argumentKind(verb: Verb): ValueKind | undefined {
   const word = verb.arguments?.[0]?.replace(/[^a-z]/g, '');
   return word === undefined ? undefined : argumentKinds[word as ArgumentWord];
 }

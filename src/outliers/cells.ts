@@ -21,7 +21,7 @@ const KEPT_MS = 300_000;
  * A new reading: of a report that came at `stampMs`, of a load among others of which most were alike, beyond the limit,
  * within the floor.
  */
-export interface Counted {
+export interface CountedValue {
   value: number;
   stampMs: number;
   isLoad: boolean;
@@ -30,9 +30,9 @@ export interface Counted {
 }
 
 /** What a new reading has changed. */
-export type Change = 'none' | 'begins' | 'ends';
+export type OutlierChange = 'none' | 'begins' | 'ends';
 
-export class Cells {
+export class OutlierCells {
   /** When the last new reading was counted, and its value. */
   readonly #countedMs: Float64Array;
   readonly last: Float64Array;
@@ -61,7 +61,7 @@ export class Cells {
   }
 
   /** Takes over `count` cells from others, of a node that stays in its job. */
-  copy(from: Cells, at: number, to: number, count: number): void {
+  copy(from: OutlierCells, at: number, to: number, count: number): void {
     const pairs = [
       [from.#countedMs, this.#countedMs],
       [from.last, this.last],
@@ -86,7 +86,7 @@ export class Cells {
   }
 
   /** Counts a new reading, whose difference has to last for `lastsMs` before it is a mark. */
-  count(cell: number, { value, stampMs, isLoad, isBeyond, isWithin }: Counted, lastsMs: number): Change {
+  count(cell: number, { value, stampMs, isLoad, isBeyond, isWithin }: CountedValue, lastsMs: number): OutlierChange {
     this.#countedMs[cell] = stampMs;
     this.last[cell] = value;
     this.#within[cell] = isWithin ? Math.min(255, (this.#within[cell] as number) + 1) : 0;

@@ -19,7 +19,7 @@ export interface Alike {
   readonly members: readonly number[];
 }
 
-export interface Difference<T extends Trait = Trait> {
+export interface FamilyDifference<T extends Trait = Trait> {
   readonly family: string;
   readonly trait: T;
   /** At least two, the largest first. */
@@ -86,8 +86,8 @@ export function differences<T extends Trait>(
   families: ReadonlyMap<string, readonly number[]>,
   traits: readonly T[],
   values: readonly Float64Array[],
-): Difference<T>[] {
-  const found: Difference<T>[] = [];
+): FamilyDifference<T>[] {
+  const found: FamilyDifference<T>[] = [];
   for (const [family, members] of families) {
     if (members.length < 2) continue;
     /** Who differs in a trait from the largest group. */

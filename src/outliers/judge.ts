@@ -2,7 +2,7 @@
 // its peers in several new readings in a row. All state is in it, and the caller gives the time. It judges no job in its
 // first two minutes or after a change of most of its nodes, and no node that is not known to be the job's alone.
 
-import { Cells, type Counted } from './cells.js';
+import { type CountedValue, OutlierCells } from './cells.js';
 import { deviation, findMiddle, floorAt, type Middle, median } from './deviation.js';
 import { FEWEST, Peers } from './peers.js';
 import { COMPARED, type Compared } from './readings.js';
@@ -103,7 +103,7 @@ export function isAtEqual(use: number, median: number): boolean {
 }
 
 /** A group of nodes at one look, of which one reading after another is compared. All jobs use it in turn. */
-class Group {
+class JudgedGroup {
   /** Their numbers within the job. */
   nodes: Int32Array = new Int32Array(0);
   /** Where they are on the board; -1: it is not there, not live or not the job's alone. */
@@ -143,7 +143,7 @@ class Group {
 class JudgedJob {
   #nodes: readonly string[] = [];
   #peers = new Peers(0);
-  #cells = new Cells(0, 0);
+  #cells = new OutlierCells(0, 0);
   #tallies = new Tallies(0);
   #sinceMs: number;
   #quietMs = Number.NEGATIVE_INFINITY;
@@ -151,7 +151,7 @@ class JudgedJob {
   #marks = new Map<number, Mark>();
   readonly #middle: Middle = { count: 0, median: Number.NaN, unit: Number.NaN };
 
-  readonly #counted: Counted = { value: 0, stampMs: 0, isLoad: false, isBeyond: false, isWithin: false };
+  readonly #counted: CountedValue = { value: 0, stampMs: 0, isLoad: false, isBeyond: false, isWithin: false };
 
   constructor(
     readonly id: string,
@@ -169,7 +169,7 @@ class JudgedJob {
     const before = new Map(this.#nodes.map((name, i) => [name, i]));
     const [peers, cells, marks] = [
       new Peers(nodes.length),
-      new Cells(nodes.length * ROW, nowMs),
+      new OutlierCells(nodes.length * ROW, nowMs),
       new Map<number, Mark>(),
     ];
     let kept = 0;
@@ -190,7 +190,7 @@ class JudgedJob {
   }
 
   /** One look; returns why it is not judged now. */
-  look(seen: NodesSeen, { nodes, places }: JobSeen, group: Group): Unjudged | undefined {
+  look(seen: NodesSeen, { nodes, places }: JobSeen, group: JudgedGroup): Unjudged | undefined {
     const { nowMs } = seen;
     if (nodes !== this.#nodes) this.#change(nodes, nowMs);
     if (this.#peers.isLearning) this.#learn(seen, places);
@@ -245,7 +245,7 @@ class JudgedJob {
   }
 
   /** Compares the nodes of a group in one reading. */
-  #judge(seen: NodesSeen, group: Group, row: number, isQuiet: boolean): void {
+  #judge(seen: NodesSeen, group: JudgedGroup, row: number, isQuiet: boolean): void {
     const compared = COMPARED[row] as Compared;
     const { nowMs, stampMs } = seen;
     const { nodes, places, own, scratch } = group;
@@ -283,7 +283,7 @@ class JudgedJob {
    * the floor, whatever it is. Then `#middle` has their count alone. Of a group of which less than half works equally
    * much nothing is compared: which nodes these are is chance, and so is their middle.
    */
-  #gather({ nowMs, values }: NodesSeen, { nodes, places, own, work }: Group, row: number): boolean {
+  #gather({ nowMs, values }: NodesSeen, { nodes, places, own, work }: JudgedGroup, row: number): boolean {
     const compared = COMPARED[row] as Compared;
     const { isTally, settlesMs = 0 } = compared;
     const by = EQUAL_BY[row] as number;
@@ -313,7 +313,7 @@ class JudgedJob {
   }
 
   /** Whether most nodes of a group have been alike in a reading until now, if one of them has just left the others. */
-  #isAlikeAmong({ nodes, places }: Group, row: number, nowMs: number): boolean {
+  #isAlikeAmong({ nodes, places }: JudgedGroup, row: number, nowMs: number): boolean {
     let [known, alike] = [0, 1];
     for (let i = 0; i < nodes.length; i++) {
       if ((places[i] as number) < 0) continue;
@@ -324,7 +324,7 @@ class JudgedJob {
   }
 
   /** Writes down what a mark tells now. */
-  #tell(cell: number, { reading }: Compared, { nodes, own }: Group, which: number): void {
+  #tell(cell: number, { reading }: Compared, { nodes, own }: JudgedGroup, which: number): void {
     const node = nodes[which] as number;
     const row = cell - node * ROW;
     const isOther = (value: number, i: number) => i !== which && i < nodes.length && !Number.isNaN(value);
@@ -349,7 +349,7 @@ class JudgedJob {
 /** Judges all jobs, from look to look. */
 export class Judge {
   #jobs = new Map<string, JudgedJob>();
-  readonly #group = new Group();
+  readonly #group = new JudgedGroup();
 
   /** One look at all nodes; `jobs` are all that run, and what is known of others is forgotten. */
   look(seen: NodesSeen, jobs: Iterable<JobSeen>): Judgement {

@@ -8,7 +8,7 @@
 export type Class = 'condition' | 'load';
 
 /** The side on which a value is bad. */
-export type Direction = 'low' | 'high' | 'both';
+export type BadDirection = 'low' | 'high' | 'both';
 
 export interface Compared {
   /** The reading's name in src/readings, in whose unit the value and `floor` are. */
@@ -16,7 +16,7 @@ export interface Compared {
   /** In words, before the value: `clock 1.9 GHz`. */
   readonly label: string;
   readonly class: Class;
-  readonly direction: Direction;
+  readonly direction: BadDirection;
   /**
    * The least unit of deviation: what differences between good nodes of one job may be (about one standard deviation),
    * whichever is more: so much of the reading, and such a share of the peers' median.

@@ -1,7 +1,7 @@
 // What has happened, as lines for people and objects for programs. Pure.
 
-import type { Change, Standing } from '../changes/changes.js';
-import { afterwards, type Said } from '../changes/lastwords.js';
+import type { BoardChange, StateCounts } from '../changes/changes.js';
+import { afterwards, type SaidWord } from '../changes/lastwords.js';
 import { unknownText } from '../shm/noboard.js';
 import { PROBLEM_TEXT } from '../shm/problems.js';
 import { CLOCK_UNMEASURED, countTexts, plural, reasonText, wallTime } from '../shm/sentences.js';
@@ -12,24 +12,27 @@ import { json } from '../text/output.js';
 import { oneLine } from '../text/text.js';
 
 /** One object per line: see jsonschema.ts. */
-export function* objectLines(happenings: readonly Change[]): Generator<string> {
+export function* objectLines(happenings: readonly BoardChange[]): Generator<string> {
   for (const { at, ...rest } of happenings)
     yield `${json({ schema: 1, time: new Date(milliseconds(at)).toISOString(), ...rest })}\n`;
 }
 
-function standingText({ nodes, states, unhealthy }: Standing): string {
+function standingText({ nodes, states, unhealthy }: StateCounts): string {
   const counts = countTexts(states, unhealthy);
   return `${plural(nodes)}${counts.length > 0 ? `: ${counts.join(', ')}` : ''}`;
 }
 
 /** The same after what happened; a journal does not always have it. */
-const thenStanding = (standing: Standing) => (standing.states === undefined ? '' : `: ${standingText(standing)}`);
+const thenStanding = (standing: StateCounts) => (standing.states === undefined ? '' : `: ${standingText(standing)}`);
 
 /** Why a datagram was rejected. */
 const refusedFor = (reason = '') => (reason === 'clock' ? CLOCK_UNMEASURED : reasonText({ reason, offsetUs: 0 }));
 
 /** What happened to a node, worded so that it fits one node or several: events with the same text are merged. */
-export function nodeText(happening: Change & { node?: string | undefined }, { state }: Painter): string | undefined {
+export function nodeText(
+  happening: BoardChange & { node?: string | undefined },
+  { state }: Painter,
+): string | undefined {
   switch (happening.event) {
     case 'state': {
       const { from, to } = happening;
@@ -58,7 +61,7 @@ export function nodeText(happening: Change & { node?: string | undefined }, { st
 }
 
 /** An event that is not about a node. */
-export function boardText(happening: Change): string {
+export function boardText(happening: BoardChange): string {
   switch (happening.event) {
     case 'begin':
       return `watching ${standingText(happening)}`;
@@ -123,16 +126,16 @@ const TOGETHER_NS = 1_000_000_000n;
 /** One event, or the same event of several nodes within a second. */
 interface Together {
   /** The first of these events. */
-  readonly happening: Change;
+  readonly happening: BoardChange;
   /** What happened to the node. */
   readonly what?: string;
   /** What the node had said last, as far as that is told. */
-  readonly said?: readonly Said[] | undefined;
+  readonly said?: readonly SaidWord[] | undefined;
   readonly nodes: string[];
   readonly ages: number[];
 }
 
-function together(happenings: readonly Change[], paint: Painter): Together[] {
+function together(happenings: readonly BoardChange[], paint: Painter): Together[] {
   const found: Together[] = [];
   const byWhat = new Map<string, Together>();
   for (const happening of happenings) {
@@ -166,7 +169,7 @@ function textOf({ happening, what, said, nodes, ages }: Together): string {
 const milliseconds = (ns: bigint) => Number(ns / 1_000_000n);
 
 /** One line per event; nodes with the same event within a second share a line. */
-export function textLines(happenings: readonly Change[], paint: Painter): string[] {
+export function textLines(happenings: readonly BoardChange[], paint: Painter): string[] {
   return together(happenings, paint).map(one => `${wallTime(milliseconds(one.happening.at))}  ${textOf(one)}\n`);
 }
 
@@ -183,7 +186,7 @@ export interface FoldedEvent {
 }
 
 /** One object for each line that `textLines` has. */
-export function foldedEvents(happenings: readonly Change[], paint: Painter): FoldedEvent[] {
+export function foldedEvents(happenings: readonly BoardChange[], paint: Painter): FoldedEvent[] {
   return together(happenings, paint).map(one => {
     const { at, ...happening } = one.happening;
     // Several nodes have several ages and numbers, so these are left out.

@@ -1,10 +1,10 @@
 // What journals tell, as lines for people and objects for programs. Pure. The words are those of `eventlines.ts`.
 
-import type { Change } from '../changes/changes.js';
+import type { BoardChange } from '../changes/changes.js';
 import { afterwards } from '../changes/lastwords.js';
 import { BEGINS, EVENTS, type Line, lastWordsOf, TOGETHER_MS } from '../journalfile/format.js';
 import type { LastEnd } from '../journalfile/lastends.js';
-import type { Ending, Told } from '../journalfile/listing.js';
+import type { Ending, ToldEvent } from '../journalfile/listing.js';
 import { stalledText } from '../shm/noboard.js';
 import { PROBLEMS } from '../shm/problems.js';
 import { ahead, plural, wallTime } from '../shm/sentences.js';
@@ -45,7 +45,7 @@ function nodesText(nodes: string, count: number, of: number, first: string | und
 /** At most so many jobs stand on a line. */
 const MOST_JOBS = 10;
 
-function jobsText({ jobs = [], jobsLeftOut = 0 }: Pick<Told, 'jobs' | 'jobsLeftOut'>): string {
+function jobsText({ jobs = [], jobsLeftOut = 0 }: Pick<ToldEvent, 'jobs' | 'jobsLeftOut'>): string {
   if (jobs.length === 0) return '';
   const shown = jobs.slice(0, MOST_JOBS).map(({ id, user }) => oneLine(user === undefined ? id : `${id} (${user})`));
   const more = jobs.length - shown.length + jobsLeftOut;
@@ -60,7 +60,7 @@ function lastWordsText(line: Line): string {
 const isMoment = ({ mostMs }: Ending) => mostMs === 0;
 
 /** For how long it lasted, and that it goes on. */
-function lastedText({ line, ending, unrecorded = 0, goesOn }: Told): string {
+function lastedText({ line, ending, unrecorded = 0, goesOn }: ToldEvent): string {
   const comma = line.event === 'silent' ? '' : ',';
   const lasted =
     ending === undefined || isMoment(ending) ? '' : `${comma} for ${rangeText(ending.leastMs, ending.mostMs)}`;
@@ -77,10 +77,16 @@ function afterText({ event, from, to }: Line): string {
 }
 
 /** The same as an event of a board, whose words are used. */
-function changeOf({ event, count, states, at: _at, nodes: _nodes, ...line }: Line): Change {
+function changeOf({ event, count, states, at: _at, nodes: _nodes, ...line }: Line): BoardChange {
   const standing = count !== undefined && states !== undefined && { nodes: count, states, unhealthy: 0 };
   const counted = count !== undefined && { count };
-  return { ...line, at: 0n, event: event === 'boot' ? 'reboot' : event, ...counted, ...standing } as unknown as Change;
+  return {
+    ...line,
+    at: 0n,
+    event: event === 'boot' ? 'reboot' : event,
+    ...counted,
+    ...standing,
+  } as unknown as BoardChange;
 }
 
 /** Why lines of the journal were lost. */
@@ -187,7 +193,7 @@ function remarksText({ more = 0, missed = 0, late }: Line): string {
 }
 
 /** What a line says after its time. */
-function toldText(told: Told, paint: Painter, isNamed: boolean): string {
+function toldText(told: ToldEvent, paint: Painter, isNamed: boolean): string {
   const { line, of = line.count ?? 1 } = told;
   const { nodes, count = 1, first, board } = line;
   const whose = `${isNamed ? `${oneLine(board)}: ` : ''}${nodes === undefined ? '' : `${nodesText(nodes, count, of, first)} `}`;
@@ -196,7 +202,7 @@ function toldText(told: Told, paint: Painter, isNamed: boolean): string {
 }
 
 /** A line for people. `isNamed`: with the board's name, because there are several. */
-export function journalLine(told: Told, paint: Painter, isNamed: boolean): string {
+export function journalLine(told: ToldEvent, paint: Painter, isNamed: boolean): string {
   const { line, ending, goesOn } = told;
   const { from = line.at, to } = line;
   const endMs = ending?.toLastMs ?? (to === undefined ? undefined : ms(to));
@@ -205,7 +211,7 @@ export function journalLine(told: Told, paint: Painter, isNamed: boolean): strin
 }
 
 /** A line as an event like those of a board: when it happened or ended, the journal's keys, and its text for people. */
-export function journalEvent(told: Told, paint: Painter): FoldedEvent {
+export function journalEvent(told: ToldEvent, paint: Painter): FoldedEvent {
   const { line } = told;
   const time = line.to ?? line.from ?? line.at;
   return { ...line, ...jobsOf(told), time, text: toldText(told, paint, false) };
@@ -214,13 +220,13 @@ export function journalEvent(told: Told, paint: Painter): FoldedEvent {
 const iso = (at: number) => new Date(at).toISOString();
 
 /** Jobs for programs. */
-const jobsOf = ({ jobs = [], jobsLeftOut = 0 }: Pick<Told, 'jobs' | 'jobsLeftOut'>) => ({
+const jobsOf = ({ jobs = [], jobsLeftOut = 0 }: Pick<ToldEvent, 'jobs' | 'jobsLeftOut'>) => ({
   ...(jobs.length > 0 && { jobs }),
   ...(jobsLeftOut > 0 && { jobs_left_out: jobsLeftOut }),
 });
 
 /** The ends of an event, and the jobs, for programs. */
-function endingOf(told: Told) {
+function endingOf(told: ToldEvent) {
   const { line, of, ending, unrecorded = 0, goesOn } = told;
   return {
     ...(of !== undefined && { of }),
@@ -233,7 +239,7 @@ function endingOf(told: Told) {
 }
 
 /** The same as a line of JSON: the journal's keys, with what its later lines and its jobs say of the event. */
-export function journalObject(told: Told): string {
+export function journalObject(told: ToldEvent): string {
   const { repeated: _, ...line } = told.line;
   return `${json({ schema: 1, ...line, ...endingOf(told) })}\n`;
 }

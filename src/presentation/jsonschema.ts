@@ -1,6 +1,6 @@
 // docs/json.schema.json: what verbs print with --json. A test checks their output against it. Pure.
 
-import type { Change } from '../changes/changes.js';
+import type { BoardChange } from '../changes/changes.js';
 import { terms } from '../layout/terms.gen.js';
 import { array, flag, integer, list, map, number, object, opened, type Schema, text, word } from './schema.js';
 import {
@@ -35,54 +35,55 @@ const ofNode = { 'node?': node, ...recorded };
 const ofLink = { 'link?': text(), ...recorded };
 
 /** What each event has besides `schema`, `time` and its name. */
-const EVENTS: Readonly<Record<Change['event'], readonly [about: string, keys: Readonly<Record<string, Schema>>]>> = {
-  begin: ['the nodes at the start', standing],
-  board: ['another board has replaced the one before, or there is one again', standing],
-  resumed: ['the receiver continues; changes since the last known states follow', standing],
-  no_board: ['there is no board that can be read; the program waits for one', { why: text() }],
-  stalled: [
-    'nothing is known about nodes until resumed or board: no node changes its state',
-    { closed: flag(), 'heartbeat_age_ms?': number() },
-  ],
-  state: [
-    'a node’s state has changed. Without from it is new, without to no longer on the board',
-    {
-      node,
-      'from?': state,
-      'to?': state,
-      'age_ms?': number('the time since its last report'),
-      'last_words?': LAST_WORDS,
-    },
-  ],
-  problem: ['a node that is heard has a problem', { node, problem }],
-  problem_resolved: ['it no longer has it; oom and ecc end with the next report', { node, problem }],
-  lost: ['events of the receiver were overwritten before they could be read, or lost with their board', { count }],
-  restart: ['the sender was started again', ofNode],
-  reboot: ['the node was booted; last_words if that was without a goodbye', { ...ofNode, 'last_words?': LAST_WORDS }],
-  reset: ['a report was accepted only because nothing else was heard', ofNode],
-  goodbye: ['the sender was shut down cleanly', ofNode],
-  refusal: [
-    'the first rejection of its kind in a minute; node is absent if no record is concerned',
-    { ...ofNode, 'reason?': text('a word of the enum reason in proto/board-v2.md') },
-  ],
-  clone: [
-    'two machines report as this node',
-    { ...ofNode, 'addresses?': array(text(), 'where they report from; absent: that is over') },
-  ],
-  link_up: ['an interface of the master is up', ofLink],
-  link_down: ['it is down', ofLink],
-  dark: ['all nodes behind it fell silent together', { ...ofLink, 'count?': count }],
-  lit: ['one of these is heard again', ofLink],
-  overflow: ['a socket buffer was full; so many datagrams were dropped', { 'count?': count, ...recorded }],
-  takeover: ['a receiver started on this board', { 'instance?': integer(), ...recorded }],
-  deaf: [
-    'until then the receiver could not hear for so long: none ran, or it was stopped',
-    { 'deaf_ms?': number(), ...recorded },
-  ],
-  followed: ['a mirror began to follow this master, with a new board', { 'master?': text(), ...recorded }],
-  forget: ['so many nodes were removed from the board', { 'count?': count, ...recorded }],
-  unknown: ['an event that this version does not know', recorded],
-};
+const EVENTS: Readonly<Record<BoardChange['event'], readonly [about: string, keys: Readonly<Record<string, Schema>>]>> =
+  {
+    begin: ['the nodes at the start', standing],
+    board: ['another board has replaced the one before, or there is one again', standing],
+    resumed: ['the receiver continues; changes since the last known states follow', standing],
+    no_board: ['there is no board that can be read; the program waits for one', { why: text() }],
+    stalled: [
+      'nothing is known about nodes until resumed or board: no node changes its state',
+      { closed: flag(), 'heartbeat_age_ms?': number() },
+    ],
+    state: [
+      'a node’s state has changed. Without from it is new, without to no longer on the board',
+      {
+        node,
+        'from?': state,
+        'to?': state,
+        'age_ms?': number('the time since its last report'),
+        'last_words?': LAST_WORDS,
+      },
+    ],
+    problem: ['a node that is heard has a problem', { node, problem }],
+    problem_resolved: ['it no longer has it; oom and ecc end with the next report', { node, problem }],
+    lost: ['events of the receiver were overwritten before they could be read, or lost with their board', { count }],
+    restart: ['the sender was started again', ofNode],
+    reboot: ['the node was booted; last_words if that was without a goodbye', { ...ofNode, 'last_words?': LAST_WORDS }],
+    reset: ['a report was accepted only because nothing else was heard', ofNode],
+    goodbye: ['the sender was shut down cleanly', ofNode],
+    refusal: [
+      'the first rejection of its kind in a minute; node is absent if no record is concerned',
+      { ...ofNode, 'reason?': text('a word of the enum reason in proto/board-v2.md') },
+    ],
+    clone: [
+      'two machines report as this node',
+      { ...ofNode, 'addresses?': array(text(), 'where they report from; absent: that is over') },
+    ],
+    link_up: ['an interface of the master is up', ofLink],
+    link_down: ['it is down', ofLink],
+    dark: ['all nodes behind it fell silent together', { ...ofLink, 'count?': count }],
+    lit: ['one of these is heard again', ofLink],
+    overflow: ['a socket buffer was full; so many datagrams were dropped', { 'count?': count, ...recorded }],
+    takeover: ['a receiver started on this board', { 'instance?': integer(), ...recorded }],
+    deaf: [
+      'until then the receiver could not hear for so long: none ran, or it was stopped',
+      { 'deaf_ms?': number(), ...recorded },
+    ],
+    followed: ['a mirror began to follow this master, with a new board', { 'master?': text(), ...recorded }],
+    forget: ['so many nodes were removed from the board', { 'count?': count, ...recorded }],
+    unknown: ['an event that this version does not know', recorded],
+  };
 
 const time = text('ISO 8601, UTC, by the master’s clock: when it was recorded, or else found');
 const eventShapes = Object.entries(EVENTS).map(([event, [about, keys]]) =>

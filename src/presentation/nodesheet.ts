@@ -4,7 +4,7 @@
 import { LastReports, type Saying, saidFacts } from '../changes/lastwords.js';
 import { bitNames } from '../layout/codec.js';
 import { cursorOf } from '../readings/cursor.js';
-import { type EntryReading, entriesOf, entryReadings, entryValue, type List } from '../readings/entries.js';
+import { type EntryList, type EntryReading, entriesOf, entryReadings, entryValue } from '../readings/entries.js';
 import type { Reading, Value } from '../readings/measures.js';
 import { COUNTERS, readingOf } from '../readings/readings.js';
 import { joined, SECONDS, writeId, writeValue, writeVersion } from '../readings/units.js';
@@ -81,7 +81,7 @@ class NodeFacts {
   }
 
   /** A line for each entry that is used. */
-  entries(list: List, line: (entry: number) => FactLine): FactLine[] {
+  entries(list: EntryList, line: (entry: number) => FactLine): FactLine[] {
     return Array.from({ length: entriesOf(cursorOf(this.node), list) }, (_, entry) => line(entry)).filter(
       facts => facts[0] !== undefined,
     );

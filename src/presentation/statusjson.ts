@@ -13,7 +13,7 @@ import { mayBeRefused } from '../shm/liveness.js';
 import type { Memory } from '../shm/memory.js';
 import { refusalText } from '../shm/sentences.js';
 import type { Node, SenderEntry, Snapshot, Totals } from '../shm/snapshot.js';
-import { Page, type Prepared } from '../text/buffer.js';
+import { Page, type PreparedText } from '../text/buffer.js';
 import { fold } from '../text/hostlists.js';
 import { json } from '../text/output.js';
 import { closeObject, keyPart, membersPut, putBootId, putNumber, putRates, putReport, putText } from './structjson.js';
@@ -133,13 +133,13 @@ const KEYS = {
 };
 
 /** A text after its key; nothing if there is no text. */
-function putWord(page: Page, key: Prepared, text: string | undefined): void {
+function putWord(page: Page, key: PreparedText, text: string | undefined): void {
   if (text === undefined) return;
   page.prepared(key);
   putText(page, text);
 }
 
-function putKeyed(page: Page, key: Prepared, value: number | undefined): void {
+function putKeyed(page: Page, key: PreparedText, value: number | undefined): void {
   if (value === undefined) return;
   page.prepared(key);
   putNumber(page, value);

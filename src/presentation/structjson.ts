@@ -17,11 +17,11 @@ import {
 import { bits, structs } from '../layout/layout.gen.js';
 import { JSON_NONE, JSON_ROW, JSON_WHAT, JsonPrinter, JsonTable } from '../native/index.js';
 import { rates } from '../shm/rates.js';
-import { type Page, Prepared } from '../text/buffer.js';
+import { type Page, PreparedText } from '../text/buffer.js';
 import { json } from '../text/output.js';
 
 /** Writes the struct that begins at `base`. */
-export type Put = (page: Page, view: DataView, base: number) => void;
+export type PutStruct = (page: Page, view: DataView, base: number) => void;
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -30,8 +30,8 @@ const CLOSE = 0x7d;
 const BACKSLASH = 0x5c;
 
 /** The text before the value of a key that is not the first. */
-export function keyPart(name: string): Prepared {
-  return new Prepared(`,${json(name)}:`);
+export function keyPart(name: string): PreparedText {
+  return new PreparedText(`,${json(name)}:`);
 }
 
 /** A text as JSON. Nearly every text is printable ASCII, which JSON keeps as it is. */
@@ -73,7 +73,7 @@ export function closeObject(page: Page, begin: number): void {
 type JsonRow = Partial<Record<(typeof JSON_ROW)[number], number>>;
 
 /** A table under construction. */
-class Rows {
+class JsonRows {
   readonly #rows: JsonRow[] = [];
   #keys = '';
 
@@ -141,7 +141,7 @@ function fieldsOf(field: Field, add: (struct: StructName) => void): (() => void)
 
 const setOf = ({ set }: Field): JsonRow => (set === undefined ? {} : { set: bits.valid[set] });
 
-function addLeaf(rows: Rows, { name, field, unless }: Leaf): void {
+function addLeaf(rows: JsonRows, { name, field, unless }: Leaf): void {
   const bytes = unless === undefined ? 0 : sizeOf(unless.field.type);
   const left: JsonRow =
     (unless && {
@@ -159,7 +159,7 @@ function addLeaf(rows: Rows, { name, field, unless }: Leaf): void {
 }
 
 /** Adds what readers see of a field of a report. */
-function addShown(rows: Rows, { name, field, counter, inUse, leaves }: ShownField): void {
+function addShown(rows: JsonRows, { name, field, counter, inUse, leaves }: ShownField): void {
   const row: JsonRow = { what: name === BOOT_ID ? JSON_WHAT.id : whatOf(field), ...setOf(field) };
   if (counter !== undefined) {
     row.used = counter.offset;
@@ -183,7 +183,7 @@ function printerOf(page: Page, view: DataView): JsonPrinter {
 }
 
 /** Writes by a table; what it leaves is written as `json` of `slow`. */
-function tablePut(table: JsonTable, slow: (view: DataView, base: number) => unknown): Put {
+function tablePut(table: JsonTable, slow: (view: DataView, base: number) => unknown): PutStruct {
   return (page, view, base) => {
     const bytes = printerOf(page, view).struct(table, page.length, base);
     if (bytes < 0) page.part(Buffer.from(json(slow(view, base))));
@@ -198,7 +198,7 @@ function tablePut(table: JsonTable, slow: (view: DataView, base: number) => unkn
 export function membersPut(
   members: readonly (readonly [key: string, field: FieldName<'record'>])[],
 ): (page: Page, view: DataView, base: number) => boolean {
-  const rows = new Rows();
+  const rows = new JsonRows();
   for (const [key, name] of members) {
     const field: Field = structs.record.fields[name];
     if (name === 'address') rows.add(key, { ...field, count: 0 }, { what: JSON_WHAT.address });
@@ -216,13 +216,13 @@ export function membersPut(
   };
 }
 
-const ofStructs = new Map<StructName, Put>();
+const ofStructs = new Map<StructName, PutStruct>();
 
 /** Writes every field of a struct, whether it was measured or not. */
-export function structPut(struct: StructName): Put {
+export function structPut(struct: StructName): PutStruct {
   let put = ofStructs.get(struct);
   if (put === undefined) {
-    const rows = new Rows();
+    const rows = new JsonRows();
     rows.addStruct(struct);
     put = tablePut(rows.table(JSON_NONE), (view, base) => decode(struct, view, base));
     ofStructs.set(struct, put);
@@ -237,7 +237,7 @@ const ID_AT = structs.report.fields[BOOT_ID].offset;
 const ID_LAST = ID_AT + sizeOf(structs.report.fields[BOOT_ID].type) - 1;
 
 /** An id as JSON has it: 16 hexadecimal digits. */
-export const putBootId: Put = (page, view, base) => {
+export const putBootId: PutStruct = (page, view, base) => {
   page.bytes[page.length++] = QUOTE;
   for (let at = base + ID_LAST; at >= base + ID_AT; at--) {
     const byte = view.getUint8(at);
@@ -253,16 +253,16 @@ function shownReport(view: DataView, base: number): object {
   return { ...report, [BOOT_ID]: report[BOOT_ID].toString(16).padStart(16, '0') };
 }
 
-let reportPut: Put | undefined;
+let reportPut: PutStruct | undefined;
 
-function makeReportPut(): Put {
-  const rows = new Rows();
+function makeReportPut(): PutStruct {
+  const rows = new JsonRows();
   for (const field of shownFields()) addShown(rows, field);
   return tablePut(rows.table(structs.report.fields.valid.offset), shownReport);
 }
 
 /** Writes a report as `decodeReport` returns it, with `boot_id` in the form of ids in JSON. */
-export const putReport: Put = (page, view, base) => {
+export const putReport: PutStruct = (page, view, base) => {
   reportPut ??= makeReportPut();
   reportPut(page, view, base);
 };
@@ -270,7 +270,7 @@ export const putReport: Put = (page, view, base) => {
 /** Writes what `rates` returns for two reports, after this key; nothing if there are no rates. */
 export function putRates(
   page: Page,
-  key: Prepared,
+  key: PreparedText,
   view: DataView,
   before: number | undefined,
   after: number | undefined,

@@ -12,7 +12,7 @@ import type { Small } from './exposition.js';
 import { NodeNames } from './names.js';
 
 /** One board, and what is kept about it. */
-export class Board {
+export class ScrapedBoard {
   readonly reader: BoardReader;
   /** The names of its nodes, with the label that each document uses. */
   readonly names = { node: new NodeNames('node'), instance: new NodeNames('instance') };
@@ -34,7 +34,7 @@ export class Board {
   }
 
   /** The present board and the names on it, under that label; or why there is none. */
-  look(label: keyof Board['names'] = 'node'): NodeStates | NoBoard {
+  look(label: keyof ScrapedBoard['names'] = 'node'): NodeStates | NoBoard {
     try {
       const nodeStates = this.reader.nodeStates();
       this.#cluster = this.name ?? (nodeStates.board.header.cluster_name || undefined);

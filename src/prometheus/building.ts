@@ -4,10 +4,10 @@ import { getter } from '../layout/codec.js';
 import { dictionary } from '../layout/dictionary.gen.js';
 import { structs } from '../layout/layout.gen.js';
 import type { Cursor } from '../readings/cursor.js';
-import { entryReadings, type List } from '../readings/entries.js';
+import { type EntryList, entryReadings } from '../readings/entries.js';
 import { type Measure, type Reading, times } from '../readings/measures.js';
 import { readingOf } from '../readings/readings.js';
-import type { Column, Family, Label, Series, Whose } from './family.js';
+import type { Label, MetricColumn, MetricFamily, Series, Whose } from './family.js';
 import { escaped } from './plan.js';
 
 const { fields } = structs.report;
@@ -35,50 +35,61 @@ function digitsOf(size: number): number {
 const MADE_DIGITS = 3;
 
 /** A column from a reading, in the base unit of its quantity: bytes, seconds, fractions of 1. */
-export function columnOf({ measure, unit, name, source }: Reading & { measure: Measure }, of: Whose): Column {
+export function columnOf({ measure, unit, name, source }: Reading & { measure: Measure }, of: Whose): MetricColumn {
   const isField = source !== undefined && !name.startsWith('rates.');
   return { measure: times(measure, unit.size), of, digits: isField ? digitsOf(unit.size) : MADE_DIGITS };
 }
 
 /** A column of whole numbers that does not come from the table of readings. */
-export function column(measure: Measure, of: Whose, more: Partial<Column> = {}): Column {
+export function column(measure: Measure, of: Whose, more: Partial<MetricColumn> = {}): MetricColumn {
   return { measure, of, digits: 0, ...more };
 }
 
 /** Of a family made from a reading: what does not follow from that. */
-interface More extends Partial<Pick<Column, 'digits' | 'label'>> {
+interface More extends Partial<Pick<MetricColumn, 'digits' | 'label'>> {
   readonly help?: string;
   readonly of?: Whose;
 }
 
 /** A family of one series. */
-export function one(name: string, type: Family['type'], help: string, column: Column, labels = ''): Family {
+export function one(
+  name: string,
+  type: MetricFamily['type'],
+  help: string,
+  column: MetricColumn,
+  labels = '',
+): MetricFamily {
   return { name, type, help, series: [{ labels, column }] };
 }
 
-function ofReading(name: string, type: Family['type'], reading: string, { help, of = 'live', ...more }: More): Family {
+function ofReading(
+  name: string,
+  type: MetricFamily['type'],
+  reading: string,
+  { help, of = 'live', ...more }: More,
+): MetricFamily {
   const found = known(reading);
   return one(name, type, help ?? helpOf(found), { ...columnOf(found, of), ...more });
 }
 
 /** A level of live nodes, by the name of its reading. */
-export function gauge(name: string, reading: string, more: More = {}): Family {
+export function gauge(name: string, reading: string, more: More = {}): MetricFamily {
   return ofReading(name, 'gauge', reading, more);
 }
 
 /** A value that only increases until the node boots. */
-export function counter(name: string, reading: string, more: More = {}): Family {
+export function counter(name: string, reading: string, more: More = {}): MetricFamily {
   return ofReading(`${name}_total`, 'counter', reading, more);
 }
 
 /** Several series with different labels. */
 export function several(
   name: string,
-  type: Family['type'],
+  type: MetricFamily['type'],
   help: string,
   label: string,
-  columns: Readonly<Record<string, Column>>,
-): Family {
+  columns: Readonly<Record<string, MetricColumn>>,
+): MetricFamily {
   const series = Object.entries(columns).map(([value, column]): Series => ({ labels: `${label}="${value}",`, column }));
   return { name, type, help, series };
 }
@@ -86,13 +97,13 @@ export function several(
 /** A value of each entry of a list, with a series each. */
 export function each(
   name: string,
-  type: Family['type'],
+  type: MetricFamily['type'],
   help: string,
-  list: List,
+  list: EntryList,
   reading: string,
   labelled: (entry: number) => Pick<Series, 'labels'> & { label?: Label },
   isLeftOut: (cursor: Cursor, entry: number) => boolean = () => false,
-): Family {
+): MetricFamily {
   const found = entryReadings().get(reading);
   if (found === undefined) throw new Error(`no reading is called ${reading}`);
   const { take, unit } = found;

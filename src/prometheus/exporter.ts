@@ -4,11 +4,11 @@
 import { VERSION } from '../options/version.js';
 import { NoBoard } from '../shm/noboard.js';
 import { Page } from '../text/buffer.js';
-import { type Board, type BoardScrape, boardFamilies } from './boards.js';
+import { type BoardScrape, boardFamilies, type ScrapedBoard } from './boards.js';
 import { END, PAGE_BYTES, type Small, textOf, turn, writeSamples } from './exposition.js';
 import { FAMILIES } from './families.js';
 import { NODE_FAMILIES } from './nodefamilies.js';
-import { type Format, Plan } from './plan.js';
+import { type Format, ScrapePlan } from './plan.js';
 import type { Scrape } from './request.js';
 import { BufferPool, type Sample, takeSample } from './sample.js';
 import type { schedulerFamilies } from './schedulerfamilies.js';
@@ -20,7 +20,7 @@ const SMALL_BYTES = 1 << 20;
 /** How often a board is looked at again if it was replaced meanwhile. */
 const TRIES = 3;
 
-type NameLabel = keyof Board['names'];
+type NameLabel = keyof ScrapedBoard['names'];
 
 /** The pieces of a document, each valid until the next is asked for; undefined: not ready yet. */
 export type Document = Generator<Uint8Array | undefined>;
@@ -34,13 +34,13 @@ interface Done {
 
 export class Exporter {
   readonly done: Done = { scrapes: 0, seconds: Number.NaN };
-  readonly #plans = new Map<string, Plan>();
+  readonly #plans = new Map<string, ScrapePlan>();
   readonly #pages: Page[] = [];
   readonly #pool = new BufferPool();
 
   /** `slurm`: the families about Slurm, of the nodes that are asked for. */
   constructor(
-    readonly boards: readonly Board[],
+    readonly boards: readonly ScrapedBoard[],
     readonly slurm: ReturnType<typeof schedulerFamilies> = () => [],
   ) {}
 
@@ -65,11 +65,17 @@ export class Exporter {
 
   /** The document of `/node-metrics`; it has no collectors to choose from. */
   nodeMetrics({ selection }: Pick<Scrape, 'selection'>, format: Format): Document {
-    const plan = this.#planOf('node_', () => new Plan('node_', NODE_FAMILIES));
+    const plan = this.#planOf('node_', () => new ScrapePlan('node_', NODE_FAMILIES));
     return this.#document(plan, 'instance', selection, format, false);
   }
 
-  *#document(plan: Plan, label: NameLabel, selection: Scrape['selection'], format: Format, own: boolean): Document {
+  *#document(
+    plan: ScrapePlan,
+    label: NameLabel,
+    selection: Scrape['selection'],
+    format: Format,
+    own: boolean,
+  ): Document {
     const began = performance.now();
     const looks = this.boards.map(board => board.look(label));
     const page = this.#pages.pop() ?? new Page(PAGE_BYTES);
@@ -100,15 +106,15 @@ export class Exporter {
 
   #scrapes(looks: readonly BoardScrape['nodeStates'][]): BoardScrape[] {
     return looks.map((nodeStates, i) => {
-      const { cluster, names } = this.boards[i] as Board;
+      const { cluster, names } = this.boards[i] as ScrapedBoard;
       return { cluster, names: names.node.names, nodeStates };
     });
   }
 
   *#sample(
-    board: Board,
+    board: ScrapedBoard,
     label: NameLabel,
-    plan: Plan,
+    plan: ScrapePlan,
     selection: Scrape['selection'],
   ): Generator<undefined, Sample | undefined> {
     try {
@@ -124,12 +130,12 @@ export class Exporter {
     return undefined;
   }
 
-  #plan(collectors: Scrape['collectors']): Plan {
+  #plan(collectors: Scrape['collectors']): ScrapePlan {
     const families = () => collectors.flatMap(collector => FAMILIES[collector]);
-    return this.#planOf(collectors.join(), () => new Plan('beoboard_', families()));
+    return this.#planOf(collectors.join(), () => new ScrapePlan('beoboard_', families()));
   }
 
-  #planOf(key: string, make: () => Plan): Plan {
+  #planOf(key: string, make: () => ScrapePlan): ScrapePlan {
     let plan = this.#plans.get(key);
     if (plan === undefined) {
       plan = make();

@@ -2,8 +2,8 @@
 // Writes no timestamps: with them, a dead node would keep its values for five minutes.
 
 import type { Page } from '../text/buffer.js';
-import type { Family } from './family.js';
-import { escaped, type Format, headOf, type Plan, type SampleLine } from './plan.js';
+import type { MetricFamily } from './family.js';
+import { escaped, type Format, headOf, type SampleLine, type ScrapePlan } from './plan.js';
 import type { Sample } from './sample.js';
 
 /** The length of the longest number, and of the characters around it, bytes. */
@@ -18,7 +18,7 @@ export const PAGE_BYTES = 1 << 18;
 
 /** All blocks of the plan, each with the lines of all samples. */
 export function* writeSamples(
-  plan: Plan,
+  plan: ScrapePlan,
   samples: readonly Sample[],
   format: Format,
   page: Page,
@@ -70,7 +70,7 @@ function writeLines(page: Page, { before, column, digits, label }: SampleLine, s
 /** A family that is not about nodes: a few numbers with their labels. */
 export interface Small {
   readonly name: string;
-  readonly type: Family['type'];
+  readonly type: MetricFamily['type'];
   readonly help: string;
   readonly samples: readonly (readonly [labels: Readonly<Record<string, string | undefined>>, value: number])[];
 }

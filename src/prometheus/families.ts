@@ -22,7 +22,7 @@ import {
   one,
   several,
 } from './building.js';
-import type { Family, Label } from './family.js';
+import type { Label, MetricFamily } from './family.js';
 import { escaped } from './plan.js';
 
 /** The collectors that are used by default. */
@@ -43,7 +43,7 @@ export const DEFAULT_COLLECTORS = [
 /** The collectors that must be asked for: useful to some users, and with many series. */
 export const MORE_COLLECTORS = ['system', 'meminfo', 'interfaces', 'gpus'] as const;
 export const COLLECTORS = [...DEFAULT_COLLECTORS, ...MORE_COLLECTORS];
-export type Collector = (typeof COLLECTORS)[number];
+export type CollectorName = (typeof COLLECTORS)[number];
 
 const { fields } = structs.report;
 
@@ -71,7 +71,7 @@ function addressesOf(snapshot: Snapshot, index: number): readonly string[] | und
   return snapshot.header.clone_ns === 0n ? undefined : snapshot.cloneOf(index)?.addresses;
 }
 
-const STATE: readonly Family[] = [
+const STATE: readonly MetricFamily[] = [
   several(
     'node_state',
     'gauge',
@@ -130,7 +130,7 @@ const STATE: readonly Family[] = [
 ];
 
 /** A counter of the board's record of a node. */
-function recorded(name: string, help: string, ...counters: Parameters<typeof ofRecord>[0][]): Family {
+function recorded(name: string, help: string, ...counters: Parameters<typeof ofRecord>[0][]): MetricFamily {
   const [first, ...rest] = counters.map(ofRecord) as [Measure, ...Measure[]];
   const take = (cursor: Cursor) => rest.reduce((sum, more) => sum + more.take(cursor), first.take(cursor));
   return one(`${name}_total`, 'counter', help, column({ ofRecord: true, take }, 'all'));
@@ -143,7 +143,7 @@ const reasonOf = ({ view, record }: Cursor) => view.getUint32(record + refusal_r
 const refusedAt = (cursor: Cursor) =>
   reasonOf(cursor) === 0 ? Number.NaN : nanoseconds(cursor, cursor.record + refusal_real_ns.offset) / 1e9;
 
-const REPORTS: readonly Family[] = [
+const REPORTS: readonly MetricFamily[] = [
   recorded('node_reports', 'Reports of the node that were accepted.', 'accepted'),
   recorded(
     'node_reports_missed',
@@ -199,7 +199,7 @@ const REPORTS: readonly Family[] = [
   gauge('node_report_delay_seconds', 'late_us', { help: 'How late the last report was made: a starved node is late.' }),
 ];
 
-const CPU: readonly Family[] = [
+const CPU: readonly MetricFamily[] = [
   several(
     'node_cpu_seconds_total',
     'counter',
@@ -222,7 +222,7 @@ const CPU: readonly Family[] = [
 
 const memory = (name: string, reading: string) => gauge(`node_memory_${name}_bytes`, reading);
 
-const MEMORY: readonly Family[] = [
+const MEMORY: readonly MetricFamily[] = [
   memory('total', 'mem_total_mib'),
   memory('available', 'mem_avail_mib'),
   memory('free', 'mem_free_mib'),
@@ -234,7 +234,7 @@ const MEMORY: readonly Family[] = [
   counter('node_swap_out_pages', 'swapout_pages'),
 ];
 
-const MEMINFO: readonly Family[] = [
+const MEMINFO: readonly MetricFamily[] = [
   memory('buffers', 'mem_buffers_mib'),
   memory('shared', 'mem_shmem_mib'),
   memory('slab_reclaimable', 'mem_sreclaimable_mib'),
@@ -249,7 +249,7 @@ const MEMINFO: readonly Family[] = [
   memory('corrupted', 'mem_corrupted_kib'),
 ];
 
-const PRESSURE: readonly Family[] = [
+const PRESSURE: readonly MetricFamily[] = [
   several(
     'node_pressure_waiting_seconds_total',
     'counter',
@@ -276,7 +276,7 @@ const PRESSURE: readonly Family[] = [
 
 const ofDisks = { label: devices(field('disks')) };
 
-const DISK: readonly Family[] = [
+const DISK: readonly MetricFamily[] = [
   counter('node_disk_read_bytes', 'disk_read_bytes', ofDisks),
   counter('node_disk_written_bytes', 'disk_write_bytes', ofDisks),
   counter('node_disk_reads', 'disk_reads', ofDisks),
@@ -287,18 +287,18 @@ const DISK: readonly Family[] = [
 type InterfaceCounter = Parameters<typeof counted>[0];
 
 /** The sums over all network interfaces. */
-function traffic(name: string, help: string, counter: InterfaceCounter): Family {
+function traffic(name: string, help: string, counter: InterfaceCounter): MetricFamily {
   const label = devices(devicesOf('net'));
   return one(`node_network_${name}_total`, 'counter', help, column(counted(counter), 'live', { label }));
 }
 
 /** The sums over all RDMA ports. */
-function fabric(name: string, help: string, counter: InterfaceCounter): Family {
+function fabric(name: string, help: string, counter: InterfaceCounter): MetricFamily {
   const label = devices(devicesOf('fabric'));
   return one(`node_fabric_${name}_total`, 'counter', help, column(sumCounted('fabric', counter), 'live', { label }));
 }
 
-const NETWORK: readonly Family[] = [
+const NETWORK: readonly MetricFamily[] = [
   traffic('receive_bytes', 'Bytes received by all network interfaces.', 'rx_bytes'),
   traffic('transmit_bytes', 'Bytes sent by all network interfaces.', 'tx_bytes'),
   traffic('receive_packets', 'Packets received by all network interfaces.', 'rx_packets'),
@@ -313,7 +313,7 @@ const NETWORK: readonly Family[] = [
 // If a GPU is lost, its errors are missing from the sum.
 const ofGpus = { label: devices(field('gpu_count')) };
 
-const GPU: readonly Family[] = [
+const GPU: readonly MetricFamily[] = [
   gauge('node_gpus', 'gpu_count'),
   gauge('node_gpus_busy', 'gpu_busy', { help: 'GPUs that are in use.' }),
   gauge('node_gpu_utilization_ratio', 'gpu_util', { digits: 4 }),
@@ -325,7 +325,7 @@ const GPU: readonly Family[] = [
   counter('node_gpu_uncorrected_errors', 'gpu_ecc_ue', ofGpus),
 ];
 
-const POWER: readonly Family[] = [
+const POWER: readonly MetricFamily[] = [
   gauge('node_power_watts', 'power_node_w', { help: 'Power of the whole node.' }),
   // Energy is exported as power: a restarted sender begins its sums again, and a rate across that would be wrong.
   gauge('node_cpu_power_watts', 'rates.energy_cpu_mj', { help: 'Power of all CPU packages.' }),
@@ -334,7 +334,7 @@ const POWER: readonly Family[] = [
   gauge('node_cpu_temperature_celsius', 'temp_hottest_dc', { help: 'Temperature of the hottest CPU sensor.' }),
 ];
 
-const FILESYSTEM: readonly Family[] = [
+const FILESYSTEM: readonly MetricFamily[] = [
   gauge('node_root_total_bytes', 'root_total_mib'),
   gauge('node_root_available_bytes', 'root_avail_mib', {
     help: 'Space left on the root file system for ordinary users.',
@@ -346,7 +346,7 @@ const FILESYSTEM: readonly Family[] = [
   gauge('node_filesystem_fullest_ratio', 'fs_fullest_pm'),
 ];
 
-const HEALTH: readonly Family[] = [
+const HEALTH: readonly MetricFamily[] = [
   gauge('node_health', 'health', { help: 'What its own health check says: 0 unknown, 1 ok, 2 warning, 3 bad.' }),
   one(
     'node_held',
@@ -380,7 +380,7 @@ const info: Label = ({ view, report }) => {
   return `os_release="${escaped(releaseOf(view, report))}",arch="${arch}",agent_version="${parts}",`;
 };
 
-const SYSTEM: readonly Family[] = [
+const SYSTEM: readonly MetricFamily[] = [
   one(
     'node_info',
     'gauge',
@@ -403,10 +403,10 @@ const SYSTEM: readonly Family[] = [
   }),
 ];
 
-const perInterface = (name: string, type: Family['type'], help: string, reading: string) =>
+const perInterface = (name: string, type: MetricFamily['type'], help: string, reading: string) =>
   each(`interface_${name}`, type, help, 'net', `net.${reading}`, ofInterface, isRepeated);
 
-const INTERFACES: readonly Family[] = [
+const INTERFACES: readonly MetricFamily[] = [
   perInterface('receive_bytes_total', 'counter', 'Bytes received by the interface.', 'rx_bytes'),
   perInterface('transmit_bytes_total', 'counter', 'Bytes sent by the interface.', 'tx_bytes'),
   perInterface('receive_packets_total', 'counter', 'Packets received by the interface.', 'rx_packets'),
@@ -422,7 +422,7 @@ const ofGpu = (entry: number) => ({ labels: `gpu="${entry}",` });
 const perGpu = (name: string, help: string, reading: string) =>
   each(`gpu_${name}`, 'gauge', help, 'gpu', `gpu.${reading}`, ofGpu);
 
-const GPUS: readonly Family[] = [
+const GPUS: readonly MetricFamily[] = [
   perGpu('utilization_ratio', 'Share of time in which a kernel ran on the GPU.', 'util_pct'),
   perGpu('temperature_celsius', 'Temperature of the GPU.', 'temp_degc'),
   perGpu('power_watts', 'Power of the GPU.', 'power_w'),
@@ -436,7 +436,7 @@ const GPUS: readonly Family[] = [
 ];
 
 /** The metrics of nodes, by collector; `receiver` has none of them. */
-export const FAMILIES: Readonly<Record<Collector, readonly Family[]>> = {
+export const FAMILIES: Readonly<Record<CollectorName, readonly MetricFamily[]>> = {
   state: STATE,
   reports: REPORTS,
   cpu: CPU,

@@ -24,7 +24,7 @@ export interface Monotonic {
 }
 
 /** A number for each node, in a base unit. */
-export interface Column {
+export interface MetricColumn {
   readonly measure: Measure;
   readonly of: Whose;
   /** The largest number of digits after the point. */
@@ -39,11 +39,11 @@ export interface Column {
 export interface Series {
   /** Its own labels, as they are written: `mode="user",`. */
   readonly labels: string;
-  readonly column: Column;
+  readonly column: MetricColumn;
 }
 
 /** All series of one name. */
-export interface Family {
+export interface MetricFamily {
   /** Without the common prefix; the name of a counter ends in _total. */
   readonly name: string;
   readonly type: 'gauge' | 'counter' | 'untyped';

@@ -3,7 +3,7 @@
 
 import { NoBoard } from '../shm/noboard.js';
 import { oneLine } from '../text/text.js';
-import type { Board } from './boards.js';
+import type { ScrapedBoard } from './boards.js';
 import { COLLECTORS, DEFAULT_COLLECTORS } from './families.js';
 
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
@@ -13,7 +13,7 @@ const safe = (text: string) => oneLine(text).replace(/[&<>"]/g, character => ESC
 const linker = (token: string) => (path: string, about: string) =>
   `<li><a href="${safe(`${path.slice(1)}${path.includes('?') ? '&' : '?'}token=${token}`)}">${safe(path)}</a> ${safe(about)}</li>`;
 
-function boardLine(board: Board): string {
+function boardLine(board: ScrapedBoard): string {
   const nodeStates = board.look();
   const name = board.cluster ?? 'board';
   if (nodeStates instanceof NoBoard) return `${name}: ${nodeStates.message}`;
@@ -21,7 +21,7 @@ function boardLine(board: Board): string {
 }
 
 /** The page; `token` of the server. */
-export function frontPage(boards: readonly Board[], nodeMetrics: boolean, token: string): string {
+export function frontPage(boards: readonly ScrapedBoard[], nodeMetrics: boolean, token: string): string {
   const link = linker(token);
   const more = COLLECTORS.filter(name => !(DEFAULT_COLLECTORS as readonly string[]).includes(name));
   return `<!DOCTYPE html>

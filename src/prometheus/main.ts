@@ -8,7 +8,7 @@ import { defineVerb, forms, parseVerb, type ValuesOf } from '../options/options.
 import { VERBS } from '../options/verbs.js';
 import { createLog } from '../service/log.js';
 import { InputError } from '../text/text.js';
-import { Board } from './boards.js';
+import { ScrapedBoard } from './boards.js';
 import { Exporter } from './exporter.js';
 import { frontPage } from './frontpage.js';
 import { MEDIA_TYPES } from './plan.js';
@@ -30,11 +30,14 @@ export const verb = defineVerb({
 It listens on this machine only. For TLS and passwords, use a proxy. SIGTERM, SIGINT and SIGHUP stop it.`,
 });
 
-type Options = ValuesOf<typeof verb>;
+type PrometheusOptions = ValuesOf<typeof verb>;
 
 /** The boards of the options. Throws a UsageError if two would have the same name. */
-export function boardsOf(verbName: string, { board, owner }: Pick<Options, 'board' | 'owner'>): Board[] {
-  return distinct(verbName, board).map(({ name, path }) => new Board(name, path, owner));
+export function boardsOf(
+  verbName: string,
+  { board, owner }: Pick<PrometheusOptions, 'board' | 'owner'>,
+): ScrapedBoard[] {
+  return distinct(verbName, board).map(({ name, path }) => new ScrapedBoard(name, path, owner));
 }
 
 /** The shards of the board as targets, each with its own name: without it they would share one `up`. */
@@ -50,7 +53,7 @@ function shardsOf({ query, host, zone }: HttpRequest): HttpResponse {
 }
 
 /** Answers one request. */
-export function responder(exporter: Exporter, { nodeMetrics }: Pick<Options, 'nodeMetrics'>) {
+export function responder(exporter: Exporter, { nodeMetrics }: Pick<PrometheusOptions, 'nodeMetrics'>) {
   return (request: HttpRequest): HttpResponse => {
     const { path, query, accept, isForeign, token } = request;
     const front = (status: number): HttpResponse => {

@@ -8,14 +8,14 @@ import { CPU_KINDS } from '../readings/cursor.js';
 import { bit, field, type Measure, setOf, taken } from '../readings/measures.js';
 import { column, columnOf, devices, each, isRepeated, known, nanoseconds, ofInterface, one } from './building.js';
 import { releaseOf } from './families.js';
-import type { Family, Label, Series } from './family.js';
+import type { Label, MetricFamily, Series } from './family.js';
 import { BOOT_TIME } from './names.js';
 import { escaped } from './plan.js';
 
 const { fields } = structs.report;
 
 /** A reading under another name, in its base unit. */
-function metric(name: string, type: Family['type'], help: string, reading: string, labels = ''): Family {
+function metric(name: string, type: MetricFamily['type'], help: string, reading: string, labels = ''): MetricFamily {
   return one(name, type, help, columnOf(known(reading), 'live'), labels);
 }
 
@@ -73,14 +73,14 @@ const isSynchronized: Measure = { ...setOf('clock_offset_us'), take: cursor => 1
 const ALL_DISKS = 'device="all",';
 const ofDisks = devices(field('disks'));
 
-function disk(name: string, help: string, reading: string, type: Family['type'] = 'counter'): Family {
+function disk(name: string, help: string, reading: string, type: MetricFamily['type'] = 'counter'): MetricFamily {
   return one(`disk_${name}`, type, help, { ...columnOf(known(reading), 'live'), label: ofDisks }, ALL_DISKS);
 }
 
 const isReadonly = bit('flags', 'root_readonly');
 const ROOT = 'device="root",fstype="",mountpoint="/",';
 
-const network = (name: string, reading: string, type: Family['type'] = 'counter') =>
+const network = (name: string, reading: string, type: MetricFamily['type'] = 'counter') =>
   each(
     `network_${name}`,
     type,
@@ -100,7 +100,7 @@ const uname: Label = ({ view, report }) => {
 };
 
 /** Under these names, after `node_`. */
-export const NODE_FAMILIES: readonly Family[] = [
+export const NODE_FAMILIES: readonly MetricFamily[] = [
   one('uname_info', 'gauge', 'Labeled system information as provided by the uname system call.', {
     // Without the set `system` the release is empty.
     ...column({ take: () => 1 }, 'live'),

@@ -3,7 +3,7 @@
 import { structs } from '../layout/layout.gen.js';
 import type { Measure } from '../readings/measures.js';
 import { isMeasured } from '../shm/rates.js';
-import type { Column, Family, Label, Monotonic, Whose } from './family.js';
+import type { Label, MetricColumn, MetricFamily, Monotonic, Whose } from './family.js';
 
 /** A line of a family: the text before the node's labels, and the column of its number. */
 export interface SampleLine {
@@ -14,7 +14,7 @@ export interface SampleLine {
   readonly label: number;
 }
 
-export interface Block {
+export interface FamilyBlock {
   /** The text before the lines, in each format. */
   readonly head: Readonly<Record<Format, Uint8Array>>;
   readonly lines: readonly SampleLine[];
@@ -37,7 +37,7 @@ export function escaped(text: string): string {
 /**
  * The comments before the samples of a family. In OpenMetrics, only the samples of a counter have the suffix _total.
  */
-export function headOf(name: string, type: Family['type'], help: string, format: Format): string {
+export function headOf(name: string, type: MetricFamily['type'], help: string, format: Format): string {
   const family = format === 'openmetrics' && type === 'counter' ? name.replace(/_total$/, '') : name;
   const text = help
     .replaceAll('\\', '\\\\')
@@ -48,7 +48,7 @@ export function headOf(name: string, type: Family['type'], help: string, format:
 }
 
 /** Nodes with the same possible values: the same class of states, and reports with the same sets. */
-export interface Kind {
+export interface NodeKind {
   readonly columns: readonly number[];
   readonly labels: readonly number[];
 }
@@ -61,8 +61,8 @@ const { valid } = structs.report.fields;
 /** Which nodes, by what is known about one: 0 nothing, 1 something, 2 it is heard, 3 it is live. */
 const LEAST: Readonly<Record<Whose, number>> = { all: 0, known: 1, heard: 2, live: 3 };
 
-export class Plan {
-  readonly blocks: readonly Block[];
+export class ScrapePlan {
+  readonly blocks: readonly FamilyBlock[];
   readonly takes: readonly Measure['take'][];
   readonly labels: readonly Label[];
   /** The columns that must not decrease, and under which number each is kept. */
@@ -71,18 +71,18 @@ export class Plan {
   readonly per: readonly (Measure['take'] | undefined)[];
   /** Whether any column needs two reports. */
   readonly hasRates: boolean;
-  readonly #columns: readonly Column[];
+  readonly #columns: readonly MetricColumn[];
   readonly #labelled: readonly number[];
-  readonly #kinds = new Map<number, Kind>();
+  readonly #kinds = new Map<number, NodeKind>();
 
-  constructor(prefix: string, families: readonly Family[]) {
-    const columns: Column[] = [];
+  constructor(prefix: string, families: readonly MetricFamily[]) {
+    const columns: MetricColumn[] = [];
     const labels: Label[] = [];
     const labelled: number[] = [];
     const place = (label: Label, column: number) => {
       // Columns with the same label share its column if they are for the same nodes.
       const same = labels.findIndex(
-        (known, i) => known === label && (columns[labelled[i] as number] as Column).of === columns[column]?.of,
+        (known, i) => known === label && (columns[labelled[i] as number] as MetricColumn).of === columns[column]?.of,
       );
       if (same >= 0) return same;
       labelled.push(column);
@@ -111,7 +111,7 @@ export class Plan {
    * Which values a node can have: `known` as in LEAST; its newest report is at `report` of the view, -1 for none;
    * `moving`: there are two reports that can have rates.
    */
-  kindOf(known: number, view: DataView, report: number, moving: boolean): Kind {
+  kindOf(known: number, view: DataView, report: number, moving: boolean): NodeKind {
     const low = report < 0 ? 0 : view.getUint32(report + valid.offset, true);
     const high = report < 0 ? 0 : view.getUint32(report + valid.offset + 4, true);
     // 40 sets, and four bits for the rest.
@@ -125,9 +125,9 @@ export class Plan {
     return kind;
   }
 
-  #makeKind(known: number, view: DataView, report: number, moving: boolean): Kind {
+  #makeKind(known: number, view: DataView, report: number, moving: boolean): NodeKind {
     const columns = [...this.#columns.keys()].filter(place => {
-      const { of, measure } = this.#columns[place] as Column;
+      const { of, measure } = this.#columns[place] as MetricColumn;
       if (known < LEAST[of]) return false;
       if (measure.ofRecord === true) return true;
       return (

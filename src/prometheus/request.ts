@@ -4,9 +4,9 @@
 import { qualityOf } from '../net/accept.js';
 import { expand } from '../text/hostlists.js';
 import { didYouMean, InputError, nearest, quote } from '../text/text.js';
-import { COLLECTORS, type Collector, DEFAULT_COLLECTORS } from './families.js';
+import { COLLECTORS, type CollectorName, DEFAULT_COLLECTORS } from './families.js';
 import type { Format } from './plan.js';
-import type { Selection } from './sample.js';
+import type { SampleSelection } from './sample.js';
 
 /** How many names one request may have. */
 const MOST_NAMES = 100_000;
@@ -17,12 +17,12 @@ const KNOWN = ['nodes', 'k', 'of'];
 
 /** What to export, and for which nodes. */
 export interface Scrape {
-  readonly collectors: readonly Collector[];
-  readonly selection: Selection;
+  readonly collectors: readonly CollectorName[];
+  readonly selection: SampleSelection;
 }
 
 /** The collector of that name. */
-export function collectorOf(text: string): Collector {
+export function collectorOf(text: string): CollectorName {
   const known = COLLECTORS.find(name => name === text);
   if (known !== undefined) return known;
   const otherwise = `there are ${COLLECTORS.join(', ')}`;
@@ -30,7 +30,7 @@ export function collectorOf(text: string): Collector {
 }
 
 /** The collectors in the order of the table, each once; without any, the default ones. */
-export function collectorsOf(names: readonly string[]): Collector[] {
+export function collectorsOf(names: readonly string[]): CollectorName[] {
   if (names.length === 0) return [...DEFAULT_COLLECTORS];
   const wanted = new Set(names.map(collectorOf));
   return COLLECTORS.filter(name => wanted.has(name));

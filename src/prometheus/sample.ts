@@ -6,17 +6,17 @@ import { Cursor } from '../readings/cursor.js';
 import { NUMBERED } from '../shm/liveness.js';
 import type { BoardReader } from '../shm/reader.js';
 import type { NodeNames } from './names.js';
-import type { Plan } from './plan.js';
+import type { ScrapePlan } from './plan.js';
 
 /** The requested nodes: all, or those of these names; and of these, one shard of so many. */
-export interface Selection {
+export interface SampleSelection {
   readonly names?: ReadonlySet<string> | undefined;
   /** Counted from 1. */
   readonly shard: number;
   readonly shards: number;
 }
 
-export const EVERYBODY: Selection = { shard: 1, shards: 1 };
+export const EVERYBODY: SampleSelection = { shard: 1, shards: 1 };
 
 /** How many nodes are copied at a time: as many as stay in the CPU's cache. */
 const PIECE_NODES = 256;
@@ -65,7 +65,7 @@ export class Sample {
   constructor(
     readonly room: number,
     readonly names: Uint8Array,
-    plan: Plan,
+    plan: ScrapePlan,
     pool: BufferPool,
   ) {
     const length = room * plan.takes.length;
@@ -78,7 +78,7 @@ export class Sample {
 }
 
 /** The numbers of the requested rows. */
-function rowsOf({ names, hashes }: NodeNames, { names: wanted, shard, shards }: Selection): Uint32Array {
+function rowsOf({ names, hashes }: NodeNames, { names: wanted, shard, shards }: SampleSelection): Uint32Array {
   const rows = new Uint32Array(names.length);
   let count = 0;
   for (let i = 0; i < names.length; i++) {
@@ -97,8 +97,8 @@ function rowsOf({ names, hashes }: NodeNames, { names: wanted, shard, shards }: 
 export function* takeSample(
   reader: BoardReader,
   names: NodeNames,
-  plan: Plan,
-  selection: Selection,
+  plan: ScrapePlan,
+  selection: SampleSelection,
   pool: BufferPool,
   isLast = false,
 ): Generator<undefined, Sample | undefined> {
@@ -129,7 +129,7 @@ class Taker {
   readonly #starts: Uint32Array;
 
   constructor(
-    readonly plan: Plan,
+    readonly plan: ScrapePlan,
     readonly names: NodeNames,
     readonly sample: Sample,
   ) {

@@ -2,19 +2,26 @@
 // answers are, and how much of them was left out. Only where the exporter may read its file; no job and no user.
 
 import { readingOf } from '../readings/readings.js';
-import { type Answer, ageOf, type Odd, readState, type State, stateTrouble } from '../schedulerfile/statefile.js';
+import {
+  ageOf,
+  type OddJobs,
+  readState,
+  type SchedulerAnswer,
+  type SchedulerState,
+  stateTrouble,
+} from '../schedulerfile/statefile.js';
 import { NoBoard } from '../shm/noboard.js';
 import type { BoardScrape } from './boards.js';
 import type { Small } from './exposition.js';
 
 /** What is said of odd nodes; undefined: nothing is known of them now. */
-function oddOf(state: State | undefined): Odd | undefined {
+function oddOf(state: SchedulerState | undefined): OddJobs | undefined {
   if (state === undefined || stateTrouble(state) !== undefined) return undefined;
   return state.odd?.unjudged_all === undefined ? state.odd : undefined;
 }
 
 /** The odd nodes of these boards, and whether any is looked for. `among`: the nodes that are asked for. */
-function oddFamilies(odd: Odd | undefined, looks: readonly BoardScrape[], among?: ReadonlySet<string>): Small[] {
+function oddFamilies(odd: OddJobs | undefined, looks: readonly BoardScrape[], among?: ReadonlySet<string>): Small[] {
   const running = looks.filter(({ nodeStates }) => !(nodeStates instanceof NoBoard || nodeStates.board.stalled));
   const isJudged = odd !== undefined && running.length > 0;
   const marks = isJudged
@@ -53,11 +60,11 @@ export function schedulerFamilies(
   folder: string,
 ): (looks: readonly BoardScrape[], among?: ReadonlySet<string>) => Small[] {
   return (looks, among) => {
-    const { state } = readState(folder) as { state?: State };
+    const { state } = readState(folder) as { state?: SchedulerState };
     const odd = oddFamilies(oddOf(state), looks, among);
     if (state === undefined) return odd;
     const { nodes, jobs } = state;
-    const each = (value: (answer: Answer<object>) => number | undefined) =>
+    const each = (value: (answer: SchedulerAnswer<object>) => number | undefined) =>
       Object.entries({ nodes, jobs }).flatMap(([about, answer]) => {
         const number = value(answer);
         return number === undefined ? [] : [[{ about }, number] as const];

@@ -174,7 +174,7 @@ const NAME_SHARE = 0.3;
 export type ExtraColumn = Pick<Column, 'name' | 'title' | 'left' | 'reading' | 'text'>;
 
 /** How a table is laid out. */
-export interface Layout {
+export interface TableLayout {
   /** Columns that are placed after the state, or after the names if the state was not asked for. */
   readonly extra?: readonly ExtraColumn[] | undefined;
   /** The width of the table; undefined: as wide as it needs. */
@@ -198,7 +198,7 @@ export interface Cell {
  */
 export function layOut(
   nodes: readonly { node: Node; state: string; problems?: boolean }[],
-  { columns, extra = [], width, widths }: Layout,
+  { columns, extra = [], width, widths }: TableLayout,
 ): Cell[][] {
   const all: ExtraColumn[] = [...(columns ?? COLUMNS)];
   all.splice(Math.max(1, all.findIndex(({ name }) => name === 'state') + 1), 0, ...extra);

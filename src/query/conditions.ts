@@ -2,7 +2,14 @@
 // boards.
 
 import { cursorOf } from '../readings/cursor.js';
-import { type EntryReading, entriesOf, entryReadings, entryValue, isEntry, type List } from '../readings/entries.js';
+import {
+  type EntryList,
+  type EntryReading,
+  entriesOf,
+  entryReadings,
+  entryValue,
+  isEntry,
+} from '../readings/entries.js';
 import type { Reading, Value } from '../readings/measures.js';
 import { meantReading, readingOf } from '../readings/readings.js';
 import { EXAMPLE, isUnit, type Quantity, type Unit, writtenUnit } from '../readings/units.js';
@@ -19,10 +26,10 @@ export type Condition = (node: Node) => boolean;
 /** The same for one entry of a node, if the condition is about each of them, for example each GPU. */
 type Holds = (node: Node, entry: number) => boolean;
 
-type Kind = 'word' | 'number' | 'text' | 'sign' | 'end';
+type TokenKind = 'word' | 'number' | 'text' | 'sign' | 'end';
 
 interface Token {
-  readonly kind: Kind;
+  readonly kind: TokenKind;
   readonly text: string;
   /** The unit that is written after a number. */
   readonly unit?: string;
@@ -82,7 +89,7 @@ function tokens(text: string): Token[] {
     const column = TOKEN.lastIndex - content.length + 1;
     const unit = kind === 'number' ? NUMBER.exec(content)?.[2] : undefined;
     found.push({
-      kind: kind as Kind,
+      kind: kind as TokenKind,
       text: kind === 'text' ? content.slice(1, -1) : content,
       column,
       ...(unit ? { unit } : {}),
@@ -212,7 +219,7 @@ function match(left: Operand, sign: Token, right: Token, compile: typeof compile
 }
 
 /** True if it holds for at least one entry, or for all of them. Without entries neither is true. */
-function ofEntries(all: boolean, list: List, holds: Holds): Holds {
+function ofEntries(all: boolean, list: EntryList, holds: Holds): Holds {
   return node => {
     const slots = entriesOf(cursorOf(node), list);
     let [count, some] = [0, 0];
@@ -231,7 +238,7 @@ class Parser {
   #depth = 0;
   #room = MOST_INSTRUCTIONS;
   /** Within any(…) or all(…): the list whose entries are meant, once it is known. */
-  #each: { list?: List } | undefined;
+  #each: { list?: EntryList } | undefined;
 
   constructor(readonly tokens: readonly Token[]) {}
 
@@ -402,7 +409,11 @@ class Parser {
     }
     if (compared?.isText) return { token, isText: true, value: () => text };
     if (Object.hasOwn(ENTRY, text))
-      throw wrong(column, `${text} stands for each ${ENTRY[text as List]}`, `write any(${EACH[text as List]}), say`);
+      throw wrong(
+        column,
+        `${text} stands for each ${ENTRY[text as EntryList]}`,
+        `write any(${EACH[text as EntryList]}), say`,
+      );
     const meantBy = MISTAKEN.get(lowerCase(text));
     if (meantBy !== undefined) throw wrong(column, ...meantBy);
     const advice = didYouMean(meantReading(text, entryReadings().keys()), 'beoboard describe lists them');
@@ -439,9 +450,13 @@ const MISTAKEN: ReadonlyMap<string, readonly [what: string, hint: string]> = new
 ]);
 
 /** An example of a condition on the entries of each list. */
-const EACH: Readonly<Record<List, string>> = { group: 'group.temp > 90C', net: '!net.carrier', gpu: 'gpu.util < 5%' };
+const EACH: Readonly<Record<EntryList, string>> = {
+  group: 'group.temp > 90C',
+  net: '!net.carrier',
+  gpu: 'gpu.util < 5%',
+};
 /** The name of an entry of a list. */
-const ENTRY: Readonly<Record<List, string>> = { group: 'group of CPUs', net: 'network interface', gpu: 'GPU' };
+const ENTRY: Readonly<Record<EntryList, string>> = { group: 'group of CPUs', net: 'network interface', gpu: 'GPU' };
 
 /** Parses a condition. Throws an InputError of one line, with the column and the nearest name. */
 export function parseCondition(text: string): Condition {

@@ -12,7 +12,7 @@ import { COLUMNS, type Column, chosenColumns, NOTHING, sortField } from './colum
 import { compareValues } from './sorting.js';
 import { countsOf, type Survey, type Surveyed } from './survey.js';
 
-export interface Group {
+export interface NodeGroup {
   /** What the nodes of the group have in common; undefined: the value that the rule asks for is not known for them. */
   readonly name: string | undefined;
   readonly nodes: readonly Surveyed[];
@@ -43,7 +43,7 @@ export function ruleOf(grouping: Grouping): Rule {
 }
 
 /** First the groups with the most missing nodes, then by name. Nodes without a group come last. */
-function worst(a: Group, b: Group): number {
+function worst(a: NodeGroup, b: NodeGroup): number {
   if (a.name === undefined || b.name === undefined) return Number(a.name === undefined) - Number(b.name === undefined);
   return b.nodes.length - b.counts.live - (a.nodes.length - a.counts.live) || compareNames(a.name, b.name);
 }
@@ -52,7 +52,7 @@ function worst(a: Group, b: Group): number {
  * The mean of a field over the live nodes of a group; for a text or an id, the value that they all share. Undefined if
  * there is none.
  */
-export function meanOf(snapshot: Snapshot, { nodes }: Group, field: Reading): Value {
+export function meanOf(snapshot: Snapshot, { nodes }: NodeGroup, field: Reading): Value {
   const values = nodes
     .filter(({ state }) => state === 'live')
     .map(({ index }) => wordOf(snapshot, index, field))
@@ -63,7 +63,7 @@ export function meanOf(snapshot: Snapshot, { nodes }: Group, field: Reading): Va
 }
 
 /** The groups of the chosen nodes, the worst first or sorted by the mean of a field. Throws an InputError. */
-export function groups({ snapshot, nodes }: Survey, grouping: Grouping, sort: string | undefined): Group[] {
+export function groups({ snapshot, nodes }: Survey, grouping: Grouping, sort: string | undefined): NodeGroup[] {
   const of = ruleOf(grouping);
   const byName = new Map<string | undefined, Surveyed[]>();
   for (const node of nodes) {
@@ -73,7 +73,7 @@ export function groups({ snapshot, nodes }: Survey, grouping: Grouping, sort: st
     else group.push(node);
   }
   const found = [...byName].map(
-    ([name, members]): Group => ({ name, nodes: members, counts: countsOf(snapshot, members) }),
+    ([name, members]): NodeGroup => ({ name, nodes: members, counts: countsOf(snapshot, members) }),
   );
   found.sort(worst);
   if (sort === undefined) return found;
@@ -88,7 +88,7 @@ export function groups({ snapshot, nodes }: Survey, grouping: Grouping, sort: st
 const MEANS = ['load', 'cpu', 'mem', 'in', 'out'].map(name => COLUMNS.find(column => column.name === name) as Column);
 
 /** The name of a group on a screen. */
-export function labelOf({ name }: Group): string {
+export function labelOf({ name }: NodeGroup): string {
   return name === undefined ? NOTHING : oneLine(name);
 }
 
@@ -108,7 +108,7 @@ const WHO_GAP = 2;
  */
 export function groupLines(
   snapshot: Snapshot,
-  found: readonly Group[],
+  found: readonly NodeGroup[],
   { columns, width }: { columns?: readonly Column[] | undefined; width: number },
 ): string[] {
   const present = STATES.filter(state => found.some(({ counts }) => counts[state] > 0));
@@ -138,7 +138,7 @@ export function groupLines(
       .map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0)))
       .join('  ');
   const room = width - taken() - WHO_GAP;
-  const who = ({ nodes }: Group) => {
+  const who = ({ nodes }: NodeGroup) => {
     const gone = nodes.filter(({ state }) => state !== 'live').map(({ name }) => name);
     return room < WHO_LEAST || gone.length === 0 ? '' : `  ${cut(oneLine(fold(gone)), room)}`;
   };
@@ -150,7 +150,7 @@ export function groupLines(
 }
 
 /** The groups for programs: see docs/json.schema.json. */
-export function groupsJson(snapshot: Snapshot, found: readonly Group[], columns: readonly string[] | undefined) {
+export function groupsJson(snapshot: Snapshot, found: readonly NodeGroup[], columns: readonly string[] | undefined) {
   const means = meansShown(columns && chosenColumns(columns));
   return found.map(group => ({
     group: group.name,

@@ -1,7 +1,7 @@
 // The odd ones of a board: nodes in families, and in which of kernel, hardware, interval and the like some live nodes of
 // a family differ from its others. One rule for the verb `odd` and for the list of trouble. Judges no value as such.
 
-import { type Alike, type Difference, differences, type Trait } from '../outliers/families.js';
+import { type Alike, differences, type FamilyDifference, type Trait } from '../outliers/families.js';
 import { Cursor } from '../readings/cursor.js';
 import { bit, type Measure, type Reading, taken } from '../readings/measures.js';
 import { readingOf } from '../readings/readings.js';
@@ -82,7 +82,7 @@ export function usualFamily(): FamilyOf {
   };
 }
 
-export type Odd = Difference<BoardTrait>;
+export type Odd = FamilyDifference<BoardTrait>;
 
 /**
  * Where live nodes differ from the others of their family. Members are numbers of records. Takes some 20 ms for 10,000

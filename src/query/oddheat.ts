@@ -20,14 +20,14 @@ const [IDLE_MOST, BUSY_LEAST] = [10, 80];
 const measureOf = (name: string) => readingOf(name)?.measure as Measure;
 
 /** A temperature, and the use by which nodes are idle or busy. */
-interface Heat {
+interface ComparedHeat {
   readonly compared: Compared;
   readonly measure: Measure;
   readonly use: Measure;
   readonly traits: Readonly<Record<'idle' | 'busy', BoardTrait>>;
 }
 
-function heat(reading: string, part: string): Heat {
+function heat(reading: string, part: string): ComparedHeat {
   const compared = COMPARED.find(one => one.reading === reading) as Compared & { atEqual: string };
   const { unit, measure } = readingOf(reading) as { unit: Parameters<typeof writeValue>[1]; measure: Measure };
   const trait = (when: 'idle' | 'busy'): BoardTrait => ({
@@ -40,7 +40,7 @@ const HEATS = [heat('temp', 'CPU'), heat('gpu_temp', 'GPU')];
 
 const hardware = measureOf('hw_hash');
 
-interface Peers {
+interface HeatPeers {
   readonly family: string;
   readonly trait: BoardTrait;
   readonly compared: Compared;
@@ -49,7 +49,7 @@ interface Peers {
 }
 
 /** Those that are beyond the limit, the hottest first; undefined: none is, or so many that they are no exceptions. */
-function hotOf({ family, trait, compared, members, values }: Peers): Odd | undefined {
+function hotOf({ family, trait, compared, members, values }: HeatPeers): Odd | undefined {
   if (members.length < FEWEST) return undefined;
   const { each, middle } = deviations(compared, Float64Array.from(values));
   const limit = limitOf(values.length);
@@ -65,7 +65,7 @@ function hotOf({ family, trait, compared, members, values }: Peers): Odd | undef
 
 /** The hot ones among live nodes, as the other odd ones; the first group has the median of all. */
 export function hotOnes(snapshot: Snapshot, nodes: readonly Surveyed[], familyOf: FamilyOf = usualFamily()): Odd[] {
-  const peers = new Map<string, Peers>();
+  const peers = new Map<string, HeatPeers>();
   const cursor = new Cursor();
   for (const node of nodes) {
     const family = node.state === 'live' ? familyOf(node) : undefined;

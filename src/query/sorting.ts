@@ -39,13 +39,13 @@ export function compareValues(a: Value, b: Value, upward: boolean): number {
 }
 
 /** By which field, of which only the name is needed, and whether from the least. */
-type Order = Pick<Sorting, 'upward'> & { readonly field: { readonly name: string } };
+type SortOrder = Pick<Sorting, 'upward'> & { readonly field: { readonly name: string } };
 
 /**
  * What a node is sorted by: the value of the field, which is asked for only if it is needed. States are those of
  * `worstFirst`, problems count by the worst one. Undefined: it comes last.
  */
-export function sortKey({ field, upward }: Order): (node: Surveyed, value: () => Value) => Value {
+export function sortKey({ field, upward }: SortOrder): (node: Surveyed, value: () => Value) => Value {
   const illness = (node: Surveyed) => (node.problems === 0 ? ILL.length : rankOf(node));
   if (field.name === 'name') return () => undefined;
   if (field.name === 'problems') return node => (node.problems === 0 ? undefined : illness(node));
@@ -56,7 +56,7 @@ export function sortKey({ field, upward }: Order): (node: Surveyed, value: () =>
 
 /** Compares by these keys, then by name. */
 export function comparisonBy<T>(
-  { field, upward }: Order,
+  { field, upward }: SortOrder,
   key: (node: T) => Value,
   byName: (a: T, b: T) => number,
 ): (a: T, b: T) => number {

@@ -14,11 +14,11 @@ export const LISTS = { group: 'cpu_group', net: 'net_if', gpu: 'gpu_slot' } as c
   string,
   EntryStruct
 >;
-export type List = keyof typeof LISTS;
+export type EntryList = keyof typeof LISTS;
 
 /** A reading of each entry: `gpu.util_pct`; a rate is `rates.net.rx_bytes`. */
 export interface EntryReading extends Omit<Reading, 'value' | 'measure'> {
-  readonly list: List;
+  readonly list: EntryList;
   /**
    * The value of the entry of that number, from 0 on; NaN: there is no such entry, it was not measured, or it is a
    * text.
@@ -45,7 +45,7 @@ const TOPOLOGY = setBit('topology');
 const nameOf = getter('net_if', 'name');
 
 /** How many entries to look at; whether a network entry is used is known only by its name. */
-export function entriesOf({ view, report }: Cursor, list: List): number {
+export function entriesOf({ view, report }: Cursor, list: EntryList): number {
   if (report < 0 || !isMeasured(view, report, SET_OF[list])) return 0;
   const { count } = fields[list];
   if (list === 'net') return count;
@@ -55,19 +55,19 @@ export function entriesOf({ view, report }: Cursor, list: List): number {
 }
 
 /** The offset of that entry; -1: there is none. */
-function placeOf(cursor: Cursor, list: List, entry: number): number {
+function placeOf(cursor: Cursor, list: EntryList, entry: number): number {
   if (!(entry >= 0 && entry < entriesOf(cursor, list))) return -1;
   const at = cursor.report + fields[list].offset + entry * structs[LISTS[list]].bytes;
   return list === 'net' && cursor.view.getUint8(at) === 0 ? -1 : at;
 }
 
 /** Whether there is an entry of that number. */
-export function isEntry(cursor: Cursor, list: List, entry: number): boolean {
+export function isEntry(cursor: Cursor, list: EntryList, entry: number): boolean {
   return placeOf(cursor, list, entry) >= 0;
 }
 
 /** The number of the entry that people call so: by its number, or by the name of an interface; -1: there is none. */
-export function entryOf(cursor: Cursor, list: List, key: string): number {
+export function entryOf(cursor: Cursor, list: EntryList, key: string): number {
   if (/^\d+$/.test(key)) return Number(key);
   if (list !== 'net') return -1;
   for (let entry = 0; entry < entriesOf(cursor, list); entry++) {
@@ -78,7 +78,7 @@ export function entryOf(cursor: Cursor, list: List, key: string): number {
 }
 
 /** A field of each entry. */
-function ofField(list: List, field: string, { unit, set, type }: Described): EntryReading {
+function ofField(list: EntryList, field: string, { unit, set, type }: Described): EntryReading {
   const struct = LISTS[list];
   const isText = type === 'char';
   const read = isText ? undefined : leaf(struct, field);
@@ -106,7 +106,7 @@ function ofField(list: List, field: string, { unit, set, type }: Described): Ent
 }
 
 /** One bit of each entry as a number: 1 or 0. */
-function ofBit(list: List, name: string, bit: number, source: string, wordOf: EntryReading['take']): EntryReading {
+function ofBit(list: EntryList, name: string, bit: number, source: string, wordOf: EntryReading['take']): EntryReading {
   const take = (cursor: Cursor, entry: number) => {
     const word = wordOf(cursor, entry);
     return Number.isNaN(word) ? word : (word >>> bit) & 1;

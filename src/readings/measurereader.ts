@@ -14,13 +14,13 @@ function numberOfSet(set: SetBit | undefined): number {
   return set === undefined ? ALWAYS : (set.word - VALID) * 8 + 31 - Math.clz32(set.mask);
 }
 
-type Kind = (typeof GATHERED)[number];
+type GatheredKind = (typeof GATHERED)[number];
 
 /** The kind of a number, and where it lies; of a rate also two rules. */
-function described(plain: Plain): [kind: Kind, at: number, slow?: boolean, ofRun?: boolean] {
+function described(plain: Plain): [kind: GatheredKind, at: number, slow?: boolean, ofRun?: boolean] {
   switch (plain.kind) {
     case 'field':
-      return [plain.type as Kind, plain.offset];
+      return [plain.type as GatheredKind, plain.offset];
     case 'bit':
       return ['bit', plain.offset * 8 + plain.place];
     case 'rate': {

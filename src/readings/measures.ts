@@ -32,7 +32,7 @@ export type Plain = (
 ) & { readonly factor: number };
 
 /** How to take a number; with `plain`, it is that and no more. */
-type Take<C extends Cursor> = ((cursor: C) => number) & { readonly plain?: Plain };
+type TakeNumber<C extends Cursor> = ((cursor: C) => number) & { readonly plain?: Plain };
 
 export interface Measure<C extends Cursor = Cursor> {
   /**
@@ -45,7 +45,7 @@ export interface Measure<C extends Cursor = Cursor> {
   /** It comes from the record, and exists without a report, too. */
   readonly ofRecord?: true | undefined;
   /** The number; NaN: unknown. For a text, whether it is known: any number except NaN. */
-  readonly take: Take<C>;
+  readonly take: TakeNumber<C>;
 }
 
 export type Value = number | string | undefined;
@@ -159,7 +159,7 @@ function readerOfPlain(plain: Plain): (cursor: Cursor) => number {
   }
 }
 
-function takeOf(plain: Plain): Take<Cursor> {
+function takeOf(plain: Plain): TakeNumber<Cursor> {
   return Object.assign(scaledBy(plain.factor, readerOfPlain(plain)), { plain });
 }
 

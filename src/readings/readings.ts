@@ -16,7 +16,7 @@ import { formatDuration } from '../text/durations.js';
 import { nearest } from '../text/text.js';
 import type { CPU_KINDS } from './cursor.js';
 import { cursorOf } from './cursor.js';
-import { entryOf, entryReadings, entryValue, LISTS, type List, type SumReading, sumReadings } from './entries.js';
+import { type EntryList, entryOf, entryReadings, entryValue, LISTS, type SumReading, sumReadings } from './entries.js';
 import {
   bit,
   field,
@@ -579,13 +579,13 @@ function ofEntry(name: string): Reading | undefined {
   const [, rates = '', list = '', key = '', leaf = ''] = ENTRY.exec(name) ?? [];
   const each = entryReadings().get(`${rates}${list}.${leaf}`);
   if (each === undefined) return undefined;
-  if (/^\d+$/.test(key) && Number(key) >= structs.report.fields[list as List].count) return undefined;
+  if (/^\d+$/.test(key) && Number(key) >= structs.report.fields[list as EntryList].count) return undefined;
   const { take: _, text: __, list: ___, total, ...common } = each;
   const ofSame = total === undefined ? {} : { total: total.replace(list, `${list}.${key}`) };
   return {
     ...common,
     ...ofSame,
     name,
-    value: node => entryValue(each, node, entryOf(cursorOf(node), list as List, key)),
+    value: node => entryValue(each, node, entryOf(cursorOf(node), list as EntryList, key)),
   };
 }

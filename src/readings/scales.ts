@@ -21,13 +21,13 @@ export interface Scale {
   readonly take: (cursor: Cursor) => number;
 }
 
-type Range = readonly [low: number, high: number, scale?: Scale['scale']];
+type ScaleRange = readonly [low: number, high: number, scale?: Scale['scale']];
 
-const PERCENT: Range = [0, 100];
-const BYTES: Range = [1e4, 1e11, 'log'];
+const PERCENT: ScaleRange = [0, 100];
+const BYTES: ScaleRange = [1e4, 1e11, 'log'];
 
 /** What `about` adds where the sentence of the reading is not one for a legend. */
-function scale(name: string, title: string, [low, high, kind = 'linear']: Range, about?: string): Scale {
+function scale(name: string, title: string, [low, high, kind = 'linear']: ScaleRange, about?: string): Scale {
   const reading = readingOf(name) as Reading;
   const measure = reading.measure as Measure;
   return {

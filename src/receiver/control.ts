@@ -8,7 +8,7 @@ import { oneLine } from '../text/text.js';
 
 /** Names that had a record, and names that had none. */
 export type Forgotten = { forgotten: string[]; unknown: string[] };
-type Answer = Forgotten | { error: string };
+type ControlAnswer = Forgotten | { error: string };
 
 const LONGEST_NAME = 63;
 
@@ -33,7 +33,7 @@ function namesOf(line: string): string[] | undefined {
 }
 
 /** A receiver's answer; undefined: the line is not a valid answer. */
-function answerOf(line: string): Answer | undefined {
+function answerOf(line: string): ControlAnswer | undefined {
   const answer: unknown = parsed(line);
   if (hasKeys(answer, 'error') && isText(answer.error)) return { error: answer.error };
   if (!hasKeys(answer, 'forgotten', 'unknown')) return undefined;
@@ -146,7 +146,7 @@ export class Control {
     }
   }
 
-  #answer(line: string): Answer {
+  #answer(line: string): ControlAnswer {
     const names = namesOf(line);
     if (names === undefined) return { error: 'this is not a request' };
     try {

@@ -6,7 +6,7 @@ import type { Log } from '../service/log.js';
 import type { BoardOptions } from '../shm/writer.js';
 import { formatDuration } from '../text/durations.js';
 import { fold } from '../text/hostlists.js';
-import { bySource, type Source } from '../text/rejectedsources.js';
+import { bySource, type RejectedSource } from '../text/rejectedsources.js';
 import { thousands } from '../text/text.js';
 
 const WANTED_BUFFER = 64 * 1024 * 1024;
@@ -44,7 +44,7 @@ const LATE = enums.reason.indexOf('late');
 const UNPROVED = (['auth_missing', 'key_id', 'tag'] as const).map(reason => enums.reason.indexOf(reason));
 
 /** When each sender was named, by what identifies it. */
-export type Named = Map<string, number>;
+export type NamedAt = Map<string, number>;
 
 const identityOf = ({ reason, address, name }: SenderEntry) => `${reason} ${address} ${name}`;
 
@@ -53,7 +53,7 @@ const newsOf = (sender: SenderEntry) =>
   UNPROVED.includes(sender.reason) ? `${sender.reason} ${sender.address}` : identityOf(sender);
 
 /** A rejected sender: its address, and the name that it claims. */
-function whoIs({ reason, address, names }: Source): string {
+function whoIs({ reason, address, names }: RejectedSource): string {
   if (names.length === 0) return address;
   const claimed = fold(names);
   if (!UNPROVED.includes(reason)) return `${address} (${claimed})`;
@@ -61,7 +61,7 @@ function whoIs({ reason, address, names }: Source): string {
 }
 
 /** Names the senders that were rejected since the last look. `now`: milliseconds of a clock that never goes back. */
-function tellSenders(before: ReceiverStatus, after: ReceiverStatus, log: Log, named: Named, now: number): void {
+function tellSenders(before: ReceiverStatus, after: ReceiverStatus, log: Log, named: NamedAt, now: number): void {
   for (const [news, at] of named) if (now - at >= NAMED_EVERY_MS) named.delete(news);
   const known = new Map(before.senders.map(sender => [identityOf(sender), sender.lastNs]));
   const fresh = after.senders.filter(
@@ -90,7 +90,7 @@ export function tellChanges(
   before: ReceiverStatus,
   after: ReceiverStatus,
   log: Log,
-  named: Named,
+  named: NamedAt,
   now = performance.now(),
 ): void {
   if (after.trouble !== '') log.seldom('trouble', after.trouble);

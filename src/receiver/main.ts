@@ -17,7 +17,7 @@ import { writeDuration } from '../text/durations.js';
 import { Failure } from '../text/failure.js';
 import { Absence } from './absence.js';
 import { Control, controlPath } from './control.js';
-import { type Named, tellBuffer, tellChanges, tellRoom } from './housekeeping.js';
+import { type NamedAt, tellBuffer, tellChanges, tellRoom } from './housekeeping.js';
 import { isPortShared } from './sharedport.js';
 
 export const verb = defineVerb({
@@ -52,7 +52,7 @@ export const verb = defineVerb({
     'Sockets passed by systemd replace --listen. Without --nodes, every name that reports gets a record until the board is full. Without --key-file, signatures are not checked. Once a name has proved a key, reports with a weaker one are rejected; beoboard forget releases the name. With --forget-after, nodes that were silent or had left for so long are removed, once a day at most; with --nodes, none is. SIGHUP reads --config, the node list and the key file again; nodes, capacity, keys and limits can change without losing a report. SIGTERM and SIGINT stop it; the board stays and can be read.',
 });
 
-type Options = ValuesOf<typeof verb>;
+type ReceiverOptions = ValuesOf<typeof verb>;
 
 /**
  * Code that runs so rarely is not optimised, and a millisecond of it each second is a twentieth of what 10,000 reports
@@ -89,7 +89,7 @@ function adopt(receiver: Receiver, fd: number): string {
 }
 
 /** Takes or opens every socket, joins every group, and adds their addresses to `bound`. */
-async function listen(receiver: Receiver, options: Options, bound: string[]): Promise<void> {
+async function listen(receiver: Receiver, options: ReceiverOptions, bound: string[]): Promise<void> {
   const passed = passedSockets();
   for (const fd of passed) bound.push(adopt(receiver, fd));
   for (const { host, port } of passed.length > 0 ? [] : options.listen) {
@@ -122,7 +122,7 @@ function limitsAdvice(silentAfter: number): string {
 }
 
 /** Reads the command line and the file; refuses options that contradict each other. */
-function readOptions(argv: string[]): Options {
+function readOptions(argv: string[]): ReceiverOptions {
   const { values: options } = parseVerb(verb, argv);
   if (Buffer.byteLength(controlPath(options.board)) > MOST_SOCKET_PATH)
     throw new UsageError(
@@ -152,7 +152,7 @@ function readOptions(argv: string[]): Options {
 const [LONGEST_MS, LONGEST_PROVED_MS] = [60_000, 600_000];
 
 /** Reads the key file, too. */
-function boardOptions(options: Options): BoardOptions {
+function boardOptions(options: ReceiverOptions): BoardOptions {
   const { board, cluster, capacity, uncertainAfter, silentAfter, nodes } = options;
   const trust = readTrust(verb.name, options);
   // Where anybody can send a report that counts, one that says ten minutes must not hold for 45.
@@ -169,7 +169,7 @@ const AGAIN_MS = 1000;
  * The same at the start; a UsageError: the key file has to be tried again. A receiver without its keys must not run,
  * and a service manager would not start one again that ended for wrong usage.
  */
-function firstOptions(options: Options, service: Service): BoardOptions | UsageError {
+function firstOptions(options: ReceiverOptions, service: Service): BoardOptions | UsageError {
   try {
     return boardOptions(options);
   } catch (error) {
@@ -186,7 +186,13 @@ const partOf = ({ cause }: UsageError) => enums.reload_part.indexOf(cause?.about
 const LASTING = ['board', 'listen', 'group', 'interface', 'cluster', 'drain'] as const;
 
 /** Reads node list, capacity, keys and limits again, and returns those in force; logs which changes need a restart. */
-function change(receiver: Receiver, options: Options, changed: Options, before: BoardOptions, log: Log): BoardOptions {
+function change(
+  receiver: Receiver,
+  options: ReceiverOptions,
+  changed: ReceiverOptions,
+  before: BoardOptions,
+  log: Log,
+): BoardOptions {
   tellLasting(log, LASTING, options, changed);
   const board = boardOptions(changed);
   try {
@@ -203,7 +209,7 @@ function change(receiver: Receiver, options: Options, changed: Options, before: 
 }
 
 /** The same, as soon as the key file can be read; undefined: the program has to end before. */
-async function readableOptions(options: Options, service: Service, stop: AbortSignal, log: Log) {
+async function readableOptions(options: ReceiverOptions, service: Service, stop: AbortSignal, log: Log) {
   for (let waits = false; ; waits = true) {
     const board = firstOptions(options, service);
     if (!(board instanceof UsageError)) return board;
@@ -222,7 +228,7 @@ async function readableOptions(options: Options, service: Service, stop: AbortSi
 /** Opens the sockets and the board, and begins to receive; undefined: the program has to end before. */
 async function start(
   receiver: Receiver,
-  options: Options,
+  options: ReceiverOptions,
   board: BoardOptions,
   stop: AbortSignal,
   stopped: Promise<unknown>,
@@ -255,7 +261,7 @@ export async function main(argv: string[]): Promise<number> {
   if (started === undefined) return 0;
   const { bound, displaced } = started;
   let last = receiver.status();
-  const named: Named = new Map();
+  const named: NamedAt = new Map();
   tellBuffer(last.receiveBuffer, log);
   tellRoom(0, last.nodes, board, log);
   const forget = (names: string[]) => receiver.forget(names);

@@ -9,7 +9,7 @@ import { type Trust, trustOptions } from '../shm/trust.js';
 import type { Bus, Message } from './bus.js';
 import { isClosed, type Master, type MasterKey, Masters } from './masters.js';
 import { monotonicNs } from './publisher.js';
-import { type Board, type Head, isSigned, MOST_ASKED, readBoard, readHead, unsigned } from './relaywire.js';
+import { isSigned, MOST_ASKED, type RelayBoard, type RelayHead, readBoard, readHead, unsigned } from './relaywire.js';
 
 /** How often `step` must be called, ms. */
 export const STEP_MS = 100;
@@ -55,7 +55,12 @@ const NO_LIMITS = {
 };
 
 /** The limits of a master's board. */
-function limitsOf({ uncertain_after_ns, silent_after_ns, longest_interval_ms, instance }: Board): typeof NO_LIMITS {
+function limitsOf({
+  uncertain_after_ns,
+  silent_after_ns,
+  longest_interval_ms,
+  instance,
+}: RelayBoard): typeof NO_LIMITS {
   return {
     uncertainAfterNs: uncertain_after_ns,
     silentAfterNs: silent_after_ns,
@@ -64,7 +69,7 @@ function limitsOf({ uncertain_after_ns, silent_after_ns, longest_interval_ms, in
   };
 }
 
-export class Follower {
+export class RelayFollower {
   readonly counts: FollowerCounts = { batches: 0, gaps: 0, refused: 0, boards: 0 };
   #settings: MirrorSettings;
   readonly #bus: Bus;
@@ -290,7 +295,7 @@ export class Follower {
   // ---- batches ----
 
   /** The head of a valid message: from the run that was heard, and signed. Undefined: it is not valid. */
-  #believe(master: Master, kind: 'batch' | 'index', { subject, data }: Message, now: bigint): Head | undefined {
+  #believe(master: Master, kind: 'batch' | 'index', { subject, data }: Message, now: bigint): RelayHead | undefined {
     const head = readHead(data, kind);
     if (head === undefined) {
       this.#refuse(kind, `what came as ${kind} of ${master.name} is none`);
@@ -336,7 +341,7 @@ export class Follower {
   }
 
   /** Begins our board anew for a board of the master. Returns false if that is not possible. */
-  #beginBoard(master: Master, head: Head, board: Board): boolean {
+  #beginBoard(master: Master, head: RelayHead, board: RelayBoard): boolean {
     if (board.cluster_name !== this.#settings.cluster) {
       this.#refuse('cluster', `${master.name} has the board of cluster "${board.cluster_name}"`);
       return false;
@@ -364,7 +369,7 @@ export class Follower {
   }
 
   /** Whether the master's limits differ from those that the board was made with. */
-  #haveChanged(board: Board): boolean {
+  #haveChanged(board: RelayBoard): boolean {
     const { uncertainAfterNs, silentAfterNs, longestIntervalMs } = limitsOf(board);
     const { uncertainAfterNs: uncertain, silentAfterNs: silent, longestIntervalMs: longest } = this.#limits;
     return uncertainAfterNs !== uncertain || silentAfterNs !== silent || longestIntervalMs !== longest;

@@ -10,7 +10,7 @@ import { beginDaemon } from '../service/service.js';
 import { readTrust, tellTrust } from '../shm/trust.js';
 import { Failure, keysAtStart, usable } from '../text/failure.js';
 import { NATS_OPTIONS, NatsBus } from './bus.js';
-import { Follower, STEP_MS } from './follower.js';
+import { RelayFollower, STEP_MS } from './follower.js';
 import { accessOf } from './natsaccess.js';
 
 export const verb = defineVerb({
@@ -45,7 +45,7 @@ const MOST_MASTERS = 6;
 const REPORT_MS = 1000;
 
 /** One line that says what is wrong, or which master it follows. */
-function statusLine(follower: Follower, bus: NatsBus, cluster: string): string {
+function statusLine(follower: RelayFollower, bus: NatsBus, cluster: string): string {
   if (!bus.connected) return `mirror of ${cluster}: no server is reached`;
   const { followed, heard, trouble, mirror } = follower;
   if (trouble.why !== '') return trouble.why;
@@ -61,7 +61,7 @@ type Options = ValuesOf<typeof verb>;
 /** What it is bound to while it runs. */
 const LASTING = ['board', 'site', 'cluster', 'capacity', 'name'] as const;
 
-type InForce = ReturnType<typeof read>;
+type MirrorConfig = ReturnType<typeof read>;
 
 /** Reads the options, and the files that they name. Throws a UsageError. */
 function read(argv: string[]) {
@@ -82,9 +82,12 @@ function read(argv: string[]) {
 }
 
 /** Connects, and makes the board. */
-function follow({ options, site, cluster, masters, trust }: InForce, log: Log): { follower: Follower; bus: NatsBus } {
+function follow(
+  { options, site, cluster, masters, trust }: MirrorConfig,
+  log: Log,
+): { follower: RelayFollower; bus: NatsBus } {
   const { board: path, capacity } = options;
-  let follower: Follower | undefined;
+  let follower: RelayFollower | undefined;
   const lost = (why: string, slow: boolean) => {
     log.seldom('lost', `${why}: a gap`);
     follower?.lost(slow);
@@ -93,7 +96,7 @@ function follow({ options, site, cluster, masters, trust }: InForce, log: Log): 
   // A word of subjects has no dot.
   const name = options.name.replaceAll('.', '_');
   try {
-    follower = new Follower({ path, site, cluster, masters, capacity, trust, log }, bus, name);
+    follower = new RelayFollower({ path, site, cluster, masters, capacity, trust, log }, bus, name);
   } catch (error) {
     void bus.close();
     throw new Failure((error as Error).message, 1);
@@ -102,7 +105,7 @@ function follow({ options, site, cluster, masters, trust }: InForce, log: Log): 
 }
 
 /** Logs what is wrong. */
-function reporter(follower: Follower, log: Log): () => void {
+function reporter(follower: RelayFollower, log: Log): () => void {
   let [full, unproved] = [0, 0];
   return () => {
     const { mirror, trouble } = follower;

@@ -5,7 +5,7 @@ import { createHash, type KeyObject, sign, verify } from 'node:crypto';
 import { type Decoded, decode, type StructName } from '../layout/codec.js';
 import { bits, constants, enums, structs } from '../layout/layout.gen.js';
 
-export type Kind = (typeof enums.relay_kind)[number];
+export type RelayKind = (typeof enums.relay_kind)[number];
 
 export const HEAD_BYTES = structs.relay_head.bytes;
 export const BOARD_BYTES = structs.relay_board.bytes;
@@ -30,8 +30,8 @@ export function subjectOf(site: string, cluster: string, master: string): string
   return `beoboard.v1.${site}.${cluster}.${master}`;
 }
 
-export type Head = Decoded<'relay_head'>;
-export type Board = Decoded<'relay_board'>;
+export type RelayHead = Decoded<'relay_head'>;
+export type RelayBoard = Decoded<'relay_board'>;
 type Pong = Decoded<'relay_pong'> & { readonly nonceText: string };
 
 function viewOf(bytes: Uint8Array): DataView {
@@ -63,7 +63,7 @@ export interface Envelope {
 }
 
 /** Writes a head; `length`: of the whole message including its signature. */
-export function writeHead(bytes: Uint8Array, kind: Kind, length: number, of: Envelope): void {
+export function writeHead(bytes: Uint8Array, kind: RelayKind, length: number, of: Envelope): void {
   write(viewOf(bytes), 'relay_head', 0, {
     magic: constants.relay.magic,
     version: constants.relay.version,
@@ -99,14 +99,14 @@ export function unsigned(message: Uint8Array): Uint8Array {
   return message.subarray(0, message.length - SIGNATURE_BYTES);
 }
 
-const LEAST: Readonly<Partial<Record<Kind, number>>> = {
+const LEAST: Readonly<Partial<Record<RelayKind, number>>> = {
   batch: BOARD_BYTES,
   index: INDEX_BYTES,
   pong: structs.relay_pong.bytes,
 };
 
 /** The head of a signed message of that kind; undefined: it is not one. The signature is not verified here. */
-export function readHead(message: Uint8Array, kind: 'batch' | 'index' | 'pong'): Head | undefined {
+export function readHead(message: Uint8Array, kind: 'batch' | 'index' | 'pong'): RelayHead | undefined {
   if (message.length < HEAD_BYTES + (LEAST[kind] ?? 0) + SIGNATURE_BYTES) return undefined;
   const head = decode('relay_head', viewOf(message), 0);
   if (head.magic !== constants.relay.magic || head.version !== constants.relay.version) return undefined;
@@ -114,7 +114,7 @@ export function readHead(message: Uint8Array, kind: 'batch' | 'index' | 'pong'):
 }
 
 /** The board's part of a batch whose head was read. */
-export function readBoard(message: Uint8Array): Board {
+export function readBoard(message: Uint8Array): RelayBoard {
   return decode('relay_board', viewOf(message), HEAD_BYTES);
 }
 
@@ -197,7 +197,7 @@ export function writePing(nonce: Uint8Array): Uint8Array {
   return message;
 }
 
-function isOf(struct: 'relay_ping' | 'relay_ask', kind: Kind, message: Uint8Array): boolean {
+function isOf(struct: 'relay_ping' | 'relay_ask', kind: RelayKind, message: Uint8Array): boolean {
   if (message.length < structs[struct].bytes) return false;
   const { magic, version, kind: which } = decode(struct, viewOf(message), 0);
   return magic === constants.relay.magic && version === constants.relay.version && enums.relay_kind[which] === kind;

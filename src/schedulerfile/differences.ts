@@ -4,8 +4,8 @@
 import type { State as BoardState } from '../shm/liveness.js';
 import { expandNodeNames } from '../text/hostlists.js';
 import type { Matched } from './matching.js';
-import type { Job, SchedulerNode } from './scheduler.js';
-import type { Difference, Kind } from './statefile.js';
+import type { SchedulerJob, SchedulerNode } from './scheduler.js';
+import type { DifferenceKind, SchedulerDifference } from './statefile.js';
 
 /** A difference is reported after so many looks in a row. */
 export const LOOKS = 3;
@@ -17,7 +17,7 @@ const IDLE_SHARE = 0.05;
 const BUSY_SHARE = 0.1;
 
 /** A node on the board; a number that was not measured is absent. */
-export interface Seen {
+export interface SeenOnBoard {
   readonly state: BoardState;
   readonly cpus?: number | undefined;
   readonly cpusBusy?: number | undefined;
@@ -27,18 +27,18 @@ export interface Seen {
 /** One look at both sides. */
 export interface LookAtBoth {
   readonly nodes: readonly SchedulerNode[];
-  readonly jobs: readonly Job[];
+  readonly jobs: readonly SchedulerJob[];
   readonly matched: Matched;
   /** By name on the board. */
-  readonly seen: (name: string) => Seen | undefined;
+  readonly seen: (name: string) => SeenOnBoard | undefined;
   readonly nowS: number;
   /** Whether the scheduler has said nothing new since the look before: it does not count as another one. */
   readonly isOld?: boolean;
 }
 
 /** The jobs on each node, by NodeName. */
-export function jobsByNode(jobs: readonly Job[]): Map<string, Job[]> {
-  const found = new Map<string, Job[]>();
+export function jobsByNode(jobs: readonly SchedulerJob[]): Map<string, SchedulerJob[]> {
+  const found = new Map<string, SchedulerJob[]>();
   for (const job of jobs)
     for (const name of expandNodeNames(job.nodes)) {
       const same = found.get(name);
@@ -49,16 +49,21 @@ export function jobsByNode(jobs: readonly Job[]): Map<string, Job[]> {
 }
 
 /** Whether a job runs, and has run for long enough to draw conclusions. */
-function isSettled({ state, start_s }: Job, nowS: number): boolean {
+function isSettled({ state, start_s }: SchedulerJob, nowS: number): boolean {
   return state === 'RUNNING' && start_s !== undefined && nowS - start_s >= YOUNG_S;
 }
 
-function kindsOf(node: SchedulerNode, jobs: readonly Job[], seen: Seen, nowS: number): Kind[] {
+function kindsOf(
+  node: SchedulerNode,
+  jobs: readonly SchedulerJob[],
+  seen: SeenOnBoard,
+  nowS: number,
+): DifferenceKind[] {
   const { base } = node;
   if (base === undefined || node.ending) return [];
   const settled = jobs.length > 0 && jobs.every(job => isSettled(job, nowS));
   if (seen.state === 'silent') {
-    const kinds: Kind[] = node.takes_jobs ? ['silent_schedulable'] : [];
+    const kinds: DifferenceKind[] = node.takes_jobs ? ['silent_schedulable'] : [];
     return settled ? [...kinds, 'job_on_silent'] : kinds;
   }
   if (seen.state !== 'live') return [];
@@ -76,10 +81,10 @@ export class Differences {
   #last = new Map<string, { looks: number; sinceMs: number }>();
 
   /** The differences that enough looks have shown, including this one. */
-  look({ nodes, jobs, matched, seen, nowS, isOld = false }: LookAtBoth, nowMs: number): Difference[] {
+  look({ nodes, jobs, matched, seen, nowS, isOld = false }: LookAtBoth, nowMs: number): SchedulerDifference[] {
     const byNode = jobsByNode(jobs);
     const next = new Map<string, { looks: number; sinceMs: number }>();
-    const found: Difference[] = [];
+    const found: SchedulerDifference[] = [];
     for (const node of nodes) {
       const name = matched.boardName.get(node.name);
       const how = name === undefined ? undefined : seen(name);

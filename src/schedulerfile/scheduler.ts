@@ -18,12 +18,12 @@ export const cut = (text: string) => shortened(text, TEXT_MOST);
 /** What a state is at its base. `future`: the node is not there yet. `unknown`: the scheduler itself does not know. */
 export const BASES = ['idle', 'allocated', 'down', 'future', 'error', 'unknown'] as const;
 
-export type Base = (typeof BASES)[number];
+export type BaseState = (typeof BASES)[number];
 
 /** What the words of a scheduler for a node mean. */
-export interface Meaning {
+export interface StateMeaning {
   /** Absent: a word is not known, so nothing is concluded. */
-  readonly base?: Base | undefined;
+  readonly base?: BaseState | undefined;
   /** Whether it would start a job there now. */
   readonly takes_jobs?: true | undefined;
   /** Whether a job is about to leave the node. */
@@ -35,7 +35,7 @@ export interface Meaning {
 }
 
 /** A node; 0, false and unknown values are left out. */
-export interface SchedulerNode extends Meaning {
+export interface SchedulerNode extends StateMeaning {
   readonly name: string;
   /** The name of its host, if it differs. */
   readonly host?: string | undefined;
@@ -55,7 +55,7 @@ export interface SchedulerNode extends Meaning {
 }
 
 /** A job that holds nodes. */
-export interface Job {
+export interface SchedulerJob {
   /** As people write it: `4_1` of a job array. */
   readonly id: string;
   /** `RUNNING` in the words of any scheduler; about a job in any other state nothing is concluded. */
@@ -82,7 +82,7 @@ export class LeftOut {
 }
 
 /** What it answers to one question. */
-export interface Told<T> {
+export interface ListAnswer<T> {
   readonly list: readonly T[];
   readonly leftOut: LeftOut;
   /** When it was true, ms since 1970; absent: now. */
@@ -120,8 +120,8 @@ export interface About {
 
 /** The questions of the reader, which change nothing. Each rejects with NoAnswer. */
 export interface Scheduler {
-  nodes(): Promise<Told<SchedulerNode>>;
-  jobs(): Promise<Told<Job>>;
+  nodes(): Promise<ListAnswer<SchedulerNode>>;
+  jobs(): Promise<ListAnswer<SchedulerJob>>;
   about(): Promise<About>;
   /** What is known of it before it has answered. */
   readonly unasked: About;
@@ -156,7 +156,7 @@ export interface HoldOrder {
 }
 
 /** A command that is started, and waits for its order. */
-export interface Prepared {
+export interface PreparedCommand {
   /** Gives an order. An exit code proves nothing; the caller has to look at the node again. */
   order(order: HoldOrder): Promise<{ rc: number | null; said: string }>;
   /** Ends it without an order. */
@@ -178,7 +178,7 @@ export interface Controller {
    * Starts what an order needs, so that nothing but the order itself lies between a last look at a node and its effect:
    * there is no order with a condition.
    */
-  prepare(): Prepared;
+  prepare(): PreparedCommand;
   /** An order as a line for a shell. */
   lineOf(order: HoldOrder): string;
   /** The node as it would be with that hold. */

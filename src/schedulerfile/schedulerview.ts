@@ -6,23 +6,23 @@ import { own } from '../text/tables.js';
 import { oneLine } from '../text/text.js';
 import { jobsByNode } from './differences.js';
 import { type Matched, match } from './matching.js';
-import type { Job, SchedulerNode } from './scheduler.js';
+import type { SchedulerJob, SchedulerNode } from './scheduler.js';
 import {
   ageOf,
-  type Found,
   monotonicMs,
   type OddMark,
   partialText,
   readState,
-  type State,
+  type SchedulerState,
   StateFollower,
+  type StateResult,
   stateTrouble,
 } from './statefile.js';
 
 /** What the scheduler says about a node of the board. */
 export interface SchedulerNodeInfo {
   readonly node: SchedulerNode;
-  readonly jobs: readonly Job[];
+  readonly jobs: readonly SchedulerJob[];
 }
 
 const WHY: Readonly<Record<string, string>> = {
@@ -44,14 +44,14 @@ export function unjudgedText(why: string): string {
 export class Pairing {
   readonly matched: Matched;
   readonly nodes: ReadonlyMap<string, SchedulerNode>;
-  readonly jobs: ReadonlyMap<string, readonly Job[]>;
+  readonly jobs: ReadonlyMap<string, readonly SchedulerJob[]>;
 
   /** `names`: the names on the board. */
   constructor(
-    readonly found: Found,
+    readonly found: StateResult,
     readonly names: readonly string[],
   ) {
-    const { state } = found as { state?: State };
+    const { state } = found as { state?: SchedulerState };
     this.matched = match(state?.nodes.list ?? [], names, state?.names ?? {});
     this.nodes = new Map(state?.nodes.list.map(node => [node.name, node]));
     this.jobs = jobsByNode(state?.jobs.list ?? []);
@@ -60,13 +60,13 @@ export class Pairing {
 
 export class SchedulerView {
   /** What the reader has left; undefined: nothing. */
-  readonly state: State | undefined;
+  readonly state: SchedulerState | undefined;
   readonly #now = monotonicMs();
   /** A sentence that says why nothing is known, or that what is known is old. */
   readonly trouble: string | undefined;
 
   constructor(readonly pairing: Pairing) {
-    const { state, why } = pairing.found as { state?: State; why?: string };
+    const { state, why } = pairing.found as { state?: SchedulerState; why?: string };
     this.state = state;
     this.trouble = state === undefined ? why : stateTrouble(state, this.#now);
   }
@@ -103,12 +103,12 @@ export class SchedulerView {
     return Object.hasOwn(unjudged, id) ? unjudgedText(unjudged[id] as string) : undefined;
   }
 
-  get jobs(): readonly Job[] {
+  get jobs(): readonly SchedulerJob[] {
     return this.state?.jobs.list ?? [];
   }
 
   /** The jobs on the node with that NodeName. */
-  jobsOn(name: string): readonly Job[] {
+  jobsOn(name: string): readonly SchedulerJob[] {
     return this.pairing.jobs.get(name) ?? [];
   }
 

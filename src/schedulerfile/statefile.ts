@@ -8,7 +8,7 @@ import { formatDuration } from '../text/durations.js';
 import { isHostList } from '../text/hostlists.js';
 import { isTellable } from '../text/moments.js';
 import { oneLine, quote } from '../text/text.js';
-import { type Job, type SchedulerNode, SECONDS_MOST, type Sight } from './scheduler.js';
+import { type SchedulerJob, type SchedulerNode, SECONDS_MOST, type Sight } from './scheduler.js';
 
 /**
  * Of all schedulers the same. 1 had Slurm's words alone: programs of this version do not show such a file and say why,
@@ -18,7 +18,7 @@ import { type Job, type SchedulerNode, SECONDS_MOST, type Sight } from './schedu
 export const SCHEMA = 2;
 
 /** The scheduler's answer to one question. Times in ms: `time_ms` since 1970, `mono_ms` of CLOCK_MONOTONIC. */
-export interface Answer<T> {
+export interface SchedulerAnswer<T> {
   /** The time of the answer below; absent: there has been none yet. */
   readonly time_ms?: number | undefined;
   readonly mono_ms?: number | undefined;
@@ -36,11 +36,11 @@ export interface Answer<T> {
 
 export const KINDS = ['silent_schedulable', 'job_on_silent', 'live_down', 'idle_in_job', 'busy_without_job'] as const;
 
-export type Kind = (typeof KINDS)[number];
+export type DifferenceKind = (typeof KINDS)[number];
 
 /** Where the scheduler and the board have disagreed in several samples in a row. */
-export interface Difference {
-  readonly kind: Kind;
+export interface SchedulerDifference {
+  readonly kind: DifferenceKind;
   /** The name on the board, and the scheduler's. */
   readonly node: string;
   readonly node_name: string;
@@ -66,7 +66,7 @@ export interface OddMark {
 }
 
 /** What the judge of jobs says. */
-export interface Odd {
+export interface OddJobs {
   /** Why no job is judged, in a sentence; absent: jobs are. */
   readonly unjudged_all?: string | undefined;
   readonly marks: readonly OddMark[];
@@ -74,7 +74,7 @@ export interface Odd {
   readonly unjudged: Readonly<Record<string, string>>;
 }
 
-export interface State {
+export interface SchedulerState {
   readonly schema: typeof SCHEMA;
   readonly pid: number;
   /** When it was written, and when it will be written again, of CLOCK_MONOTONIC. */
@@ -92,13 +92,13 @@ export interface State {
   readonly saw_more?: Sight | undefined;
   /** What a node that the scheduler does not show may be, besides unknown to it. */
   readonly unshown?: string | undefined;
-  readonly nodes: Answer<SchedulerNode>;
-  readonly jobs: Answer<Job>;
+  readonly nodes: SchedulerAnswer<SchedulerNode>;
+  readonly jobs: SchedulerAnswer<SchedulerJob>;
   /** Names on the board of the scheduler's names that the administrator gave. */
   readonly names: Readonly<Record<string, string>>;
-  readonly differences: readonly Difference[];
+  readonly differences: readonly SchedulerDifference[];
   /** Absent in what a reader of an earlier version left. */
-  readonly odd?: Odd | undefined;
+  readonly odd?: OddJobs | undefined;
 }
 
 /** CLOCK_MONOTONIC in ms: the same for all processes of this machine. */
@@ -107,8 +107,8 @@ export function monotonicMs(): number {
 }
 
 /** Each row has its own line: half a megabyte for 10,000 nodes, and people can grep it. */
-export function stateText({ nodes, jobs, ...rest }: State): string {
-  const answer = ({ list, ...rest }: Answer<object>) => {
+export function stateText({ nodes, jobs, ...rest }: SchedulerState): string {
+  const answer = ({ list, ...rest }: SchedulerAnswer<object>) => {
     const head = JSON.stringify({ count: list.length, ...rest }).slice(0, -1);
     return `${head},"list":[${list.map(row => `\n${JSON.stringify(row)}`).join(',')}]}`;
   };
@@ -116,15 +116,15 @@ export function stateText({ nodes, jobs, ...rest }: State): string {
 }
 
 /** The contents of the file, or a sentence that says why there are none and what to do. */
-export type Found = { readonly state: State; readonly why?: undefined } | { readonly why: string };
+export type StateResult = { readonly state: SchedulerState; readonly why?: undefined } | { readonly why: string };
 
 /** A reader that is late by more than this has ended, ms. */
 const PATIENCE_MS = 15_000;
 
-const nothing = (why: string): Found => ({ why: `nothing is known about jobs: ${why}` });
+const nothing = (why: string): StateResult => ({ why: `nothing is known about jobs: ${why}` });
 
 /** Why it cannot be read. */
-function unread(path: string, { code, message }: NodeJS.ErrnoException): Found {
+function unread(path: string, { code, message }: NodeJS.ErrnoException): StateResult {
   if (code === 'ENOENT')
     return nothing(`${oneLine(path)} is not there; start beoboard slurm on this machine (docs/slurm.md)`);
   if (code === 'EACCES')
@@ -138,7 +138,7 @@ function unread(path: string, { code, message }: NodeJS.ErrnoException): Found {
 const shape = (types: Readonly<Record<string, 'string' | 'number' | 'boolean'>>) =>
   Object.entries(types).map(([key, type]) => ({ key: key.replace('?', ''), type, isNeeded: !key.endsWith('?') }));
 
-type Shape = ReturnType<typeof shape>;
+type KeyTypes = ReturnType<typeof shape>;
 
 const NODE = shape({
   ...{ name: 'string', 'host?': 'string', state: 'string', cpus: 'number', 'cpus_used?': 'number' },
@@ -172,7 +172,7 @@ function isSound(key: string, value: unknown): boolean {
   return key.endsWith('_s') ? Math.abs(Number(value)) <= SECONDS_MOST : Number.isFinite(value);
 }
 
-function fits(value: unknown, shape: Shape): boolean {
+function fits(value: unknown, shape: KeyTypes): boolean {
   if (typeof value !== 'object' || value === null) return false;
   const row = value as Readonly<Record<string, unknown>>;
   return shape.every(({ key, type, isNeeded }) => {
@@ -184,7 +184,7 @@ function fits(value: unknown, shape: Shape): boolean {
 
 const isText = (value: unknown) => typeof value === 'string';
 
-const isOdd = (odd: Odd) =>
+const isOdd = (odd: OddJobs) =>
   fits(odd, ODD) &&
   Array.isArray(odd.marks) &&
   odd.marks.every(mark => fits(mark, MARK)) &&
@@ -192,7 +192,7 @@ const isOdd = (odd: Odd) =>
   Object.values(odd.unjudged).every(isText);
 
 /** Whether everything in it is what programs take it for: its writer may be broken, or broken into. */
-function isWhole(state: State): boolean {
+function isWhole(state: SchedulerState): boolean {
   const { nodes, jobs, names, differences, saw_more, odd } = state;
   return (
     [nodes, jobs].every(answer => fits(answer, ANSWER)) &&
@@ -211,10 +211,10 @@ function isWhole(state: State): boolean {
 }
 
 /** The contents of a text that is in that file. */
-export function parseState(path: string, text: string): Found {
-  let state: State | undefined;
+export function parseState(path: string, text: string): StateResult {
+  let state: SchedulerState | undefined;
   try {
-    state = JSON.parse(text) as State;
+    state = JSON.parse(text) as SchedulerState;
   } catch {}
   if (typeof state !== 'object' || state === null)
     return nothing(`${oneLine(path)} is not JSON; see what beoboard slurm says`);
@@ -232,13 +232,13 @@ const AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 const MOST_BYTES = 256 << 20;
 
 /** What is no file of a reader's must not take the memory of those who read it; undefined: it may be one. */
-function objectionTo(path: string, stats: Stats): Found | undefined {
+function objectionTo(path: string, stats: Stats): StateResult | undefined {
   if (stats.isFile() && stats.size <= MOST_BYTES) return undefined;
   return nothing(`${oneLine(path)} is ${stats.isFile() ? 'too large' : 'no plain file'}; see what beoboard slurm says`);
 }
 
 /** The file of that folder, parsed. */
-function readAt<T>(folder: string, parse: (path: string, text: string) => T): T | Found {
+function readAt<T>(folder: string, parse: (path: string, text: string) => T): T | StateResult {
   const path = join(folder, 'state');
   try {
     const fd = openSync(path, AT_ONCE);
@@ -253,7 +253,7 @@ function readAt<T>(folder: string, parse: (path: string, text: string) => T): T 
 }
 
 /** Reads the file of that folder. */
-export function readState(folder: string): Found {
+export function readState(folder: string): StateResult {
   return readAt(folder, parseState);
 }
 
@@ -264,7 +264,7 @@ export function readState(folder: string): Found {
 export class StateFollower {
   readonly #path: string;
   readonly #changed: () => void;
-  #found: Found = nothing('its file is being read');
+  #found: StateResult = nothing('its file is being read');
   #reading = false;
   /** Identifies the file that was read: each answer is a new file. */
   #which = '';
@@ -278,7 +278,7 @@ export class StateFollower {
   /**
    * The last contents, the same object while the file is the same; starts reading it again, unless that is under way.
    */
-  get found(): Found {
+  get found(): StateResult {
     if (!this.#reading) {
       this.#reading = true;
       void this.#read();
@@ -317,7 +317,7 @@ export function sightBefore(folder: string, user: string): Sight | undefined {
   const sights = readAt(folder, (_, text) => {
     try {
       // The first versions wrote no user, because it always was this one.
-      const { user: other = 'beoboard', nodes, jobs, saw_more } = JSON.parse(text) as State;
+      const { user: other = 'beoboard', nodes, jobs, saw_more } = JSON.parse(text) as SchedulerState;
       return [{ user: other, nodes: nodes.list.length, jobs: jobs.list.length }, saw_more];
     } catch {
       return [];
@@ -327,7 +327,7 @@ export function sightBefore(folder: string, user: string): Sight | undefined {
 }
 
 /** What was left out of the answers because it was not understood, in a sentence; undefined: nothing. */
-function leftOut({ scheduler, version, nodes, jobs }: State): string | undefined {
+function leftOut({ scheduler, version, nodes, jobs }: SchedulerState): string | undefined {
   const parts = (
     [
       [nodes, 'node'],
@@ -344,22 +344,22 @@ function leftOut({ scheduler, version, nodes, jobs }: State): string | undefined
 }
 
 /** Sentences about what is missing in the answers, hidden or left out. */
-export function partialText(state: State): string[] {
+export function partialText(state: SchedulerState): string[] {
   return [state.hidden && oneLine(state.hidden), leftOut(state)].filter(text => text !== undefined);
 }
 
 /** The age of an answer, ms; undefined: there has been none. */
-export function ageOf({ mono_ms }: Answer<object>, now = monotonicMs()): number | undefined {
+export function ageOf({ mono_ms }: SchedulerAnswer<object>, now = monotonicMs()): number | undefined {
   return mono_ms === undefined ? undefined : Math.max(0, now - mono_ms);
 }
 
 /** Whether the reader does not write any more; a file that does not say when it will be written again has no reader. */
-function hasStopped({ next_ms }: State, now: number): boolean {
+function hasStopped({ next_ms }: SchedulerState, now: number): boolean {
   return !(now <= next_ms + PATIENCE_MS);
 }
 
 /** What is wrong with the answers or with the reader, in a sentence; undefined if they are current. */
-export function stateTrouble(state: State, now = monotonicMs()): string | undefined {
+export function stateTrouble(state: SchedulerState, now = monotonicMs()): string | undefined {
   const scheduler = oneLine(state.scheduler);
   if (state.mono_ms > now)
     return `beoboard slurm has written nothing since this machine was booted: what is shown of ${scheduler} is older; see systemctl status beoboard-slurm`;

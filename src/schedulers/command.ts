@@ -25,7 +25,7 @@ export interface CallOptions {
 }
 
 /** The output of a command that has ended. `code` is null if a signal ended it. */
-export interface Said {
+export interface CommandOutput {
   readonly code: number | null;
   readonly stdout: string;
   /** The end of its stderr. */
@@ -58,7 +58,7 @@ function endGroup({ pid }: ChildProcess): void {
 }
 
 /** The message of a command in words: mostly the last line that it wrote. */
-export function failureOf(name: string, { code, stderr }: Said): string {
+export function failureOf(name: string, { code, stderr }: CommandOutput): string {
   const said = stderr.trim().split('\n').at(-1) ?? '';
   const line = brief(said, ERROR_MOST);
   return line === '' ? `${name} ended with ${code ?? 'a signal'}` : line;
@@ -74,7 +74,7 @@ export function runCommand(
   { folder, limitMs = LIMIT_MS, stop }: CallOptions,
   env: Record<string, string> = {},
   input?: Promise<string>,
-): Promise<Said> {
+): Promise<CommandOutput> {
   return new Promise((resolve, reject) => {
     if (stop?.aborted) return void reject(new NoAnswer(ENDED));
     const child = spawn(folder === undefined ? name : join(folder, name), argv, {

@@ -8,21 +8,21 @@ import { setTimeout } from 'node:timers/promises';
 import {
   type About,
   cut,
-  type Job,
   LeftOut,
-  type Meaning,
+  type ListAnswer,
   NoAnswer,
   type Scheduler,
+  type SchedulerJob,
   type SchedulerNode,
   SECONDS_MOST,
-  type Told,
+  type StateMeaning,
 } from '../schedulerfile/scheduler.js';
 import { formatDuration } from '../text/durations.js';
 import { expand } from '../text/hostlists.js';
 import { oneLine, whyUnreadable } from '../text/text.js';
 
 /** Its words for the state of a node. Any other is shown, and nothing is concluded from it. */
-const MEANINGS: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
+const MEANINGS: ReadonlyMap<string, StateMeaning> = new Map<string, StateMeaning>([
   ['idle', { base: 'idle', takes_jobs: true }],
   ['allocated', { base: 'allocated', takes_jobs: true }],
   ['drained', { base: 'idle', aside: 'drained' }],
@@ -46,21 +46,21 @@ const TICK_MS = 20;
 /** The clocks of two machines may differ by this, ms. */
 const CLOCKS_MS = 60_000;
 
-type Row = Readonly<Record<string, unknown>>;
+type FileRow = Readonly<Record<string, unknown>>;
 
 /** What one file says. */
 interface Contents {
   readonly about: Pick<About, 'name' | 'daemon' | 'cluster' | 'version'>;
   readonly everyMs: number;
-  readonly nodes: Told<SchedulerNode>;
-  readonly jobs: Told<Job>;
+  readonly nodes: ListAnswer<SchedulerNode>;
+  readonly jobs: ListAnswer<SchedulerJob>;
 }
 
 /** The object of a line; undefined if there is none. */
-function objectIn(line: string | undefined): Row | undefined {
+function objectIn(line: string | undefined): FileRow | undefined {
   try {
     const row: unknown = JSON.parse(line ?? '');
-    return typeof row === 'object' && row !== null ? (row as Row) : undefined;
+    return typeof row === 'object' && row !== null ? (row as FileRow) : undefined;
   } catch {
     return undefined;
   }
@@ -70,13 +70,13 @@ function objectIn(line: string | undefined): Row | undefined {
 const canTell = (seconds: number | null | undefined) => (seconds ?? 0) <= SECONDS_MOST;
 
 /** A row in which each of these keys, if it is there, has a value of its type. */
-type Having<C extends string, T extends string> = Row & { readonly [K in C]?: number | null } & {
+type Having<C extends string, T extends string> = FileRow & { readonly [K in C]?: number | null } & {
   readonly [K in T]?: string | null;
 };
 
 /** Whether the values of these keys, as far as they are there, are counts and texts. */
 function has<C extends string, T extends string>(
-  row: Row,
+  row: FileRow,
   counts: readonly C[],
   texts: readonly T[],
 ): row is Having<C, T> {
@@ -93,10 +93,10 @@ const isName = (value: unknown): value is string => typeof value === 'string' &&
 
 const NODE_COUNTS = ['cpus', 'cpus_used', 'memory_mib', 'memory_used_mib', 'gpus', 'gpus_used', 'reason_s'] as const;
 const NODE_TEXTS = ['host', 'reason', 'reason_by', 'switch'] as const;
-const NOTHING: Meaning = {};
+const NOTHING: StateMeaning = {};
 
 // Each with all keys, in one order: objects of one shape take half the time, here and where they are shown.
-function nodeIn(row: Row): SchedulerNode | undefined {
+function nodeIn(row: FileRow): SchedulerNode | undefined {
   const { node: name, state } = row;
   if (!isName(name) || !isName(state) || !has(row, NODE_COUNTS, NODE_TEXTS)) return undefined;
   if (!canTell(row.reason_s)) return undefined;
@@ -142,7 +142,7 @@ function countOf(list: string, limit: number): number | undefined {
 const JOB_COUNTS = ['cpus', 'start_s'] as const;
 const JOB_TEXTS = ['state', 'user', 'partition', 'name', 'nodes'] as const;
 
-function jobIn(row: Row): Job | undefined {
+function jobIn(row: FileRow): SchedulerJob | undefined {
   const id = typeof row.job === 'number' ? String(row.job) : row.job;
   if (typeof id !== 'string' || !/^[!-~]{1,64}$/.test(id) || !has(row, JOB_COUNTS, JOB_TEXTS)) return undefined;
   const nodes = row.nodes ?? '';
@@ -169,7 +169,7 @@ export function contentsOf(text: string, place: string, atMs: number): Contents 
   if (objectIn(lines.pop())?.end !== true)
     throw new NoAnswer(`${place} does not end with {"end":true}: it is not complete; write another and rename it`);
   const nodes = new Map<string, SchedulerNode>();
-  const jobs = new Map<string, Job>();
+  const jobs = new Map<string, SchedulerJob>();
   const leftOut = { nodes: new LeftOut(), jobs: new LeftOut() };
   let names = 0;
   for (const line of lines) {

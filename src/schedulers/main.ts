@@ -156,14 +156,14 @@ type Options = ValuesOf<typeof verb>;
 const LASTING = ['scheduler', 'slurmDir', 'board', 'owner'] as const;
 
 /** The options that stay in force until SIGHUP. */
-interface InForce {
+interface SchedulerConfig {
   readonly options: Options;
   readonly scheduler: Scheduler;
   readonly exceptions: Readonly<Record<string, string>>;
 }
 
 /** Reads the command line and both files. `name`: of the scheduler, if it is chosen already. Throws a UsageError. */
-function read(argv: string[], stop: AbortSignal, name?: string): InForce {
+function read(argv: string[], stop: AbortSignal, name?: string): SchedulerConfig {
   const { values: options } = parseVerb(verb, argv);
   const { slurmNames, slurmBin } = options;
   const exceptions = slurmNames === undefined ? {} : usable(verb.name, () => readExceptions(slurmNames));

@@ -8,8 +8,8 @@ import { Cursor } from '../readings/cursor.js';
 import { MeasureReader } from '../readings/measurereader.js';
 import type { Measure } from '../readings/measures.js';
 import { readingOf } from '../readings/readings.js';
-import type { Job } from '../schedulerfile/scheduler.js';
-import { monotonicMs, type Odd } from '../schedulerfile/statefile.js';
+import type { SchedulerJob } from '../schedulerfile/scheduler.js';
+import { monotonicMs, type OddJobs } from '../schedulerfile/statefile.js';
 import { NUMBERED } from '../shm/liveness.js';
 import { NoBoard } from '../shm/noboard.js';
 import type { BoardReader } from '../shm/reader.js';
@@ -71,10 +71,11 @@ export class OddNodes {
     this.#why = objection(round);
     if (this.#why !== undefined) return;
     const [nowMs, nowS] = [this.clock(), Date.now() / 1000];
-    const startOf = ({ start_s }: Job) => (start_s === undefined ? undefined : nowMs - (nowS - start_s) * 1000);
+    const startOf = ({ start_s }: SchedulerJob) =>
+      start_s === undefined ? undefined : nowMs - (nowS - start_s) * 1000;
     const boardName = round.matched?.boardName ?? new Map<string, string>();
     const [told, jobsOn] = [new Map<string, readonly string[]>(), new Map<string, number>()];
-    const judged: { job: Job; nodes: readonly string[] }[] = [];
+    const judged: { job: SchedulerJob; nodes: readonly string[] }[] = [];
     for (const job of round.state.jobs.list) {
       // A name that the board does not have stays the scheduler's: it is a node that nothing is known of.
       const names = expandNodeNames(job.nodes).map(name => boardName.get(name) ?? name);
@@ -153,7 +154,7 @@ export class OddNodes {
   }
 
   /** What is to be written. */
-  get told(): Odd {
+  get told(): OddJobs {
     if (this.#why !== undefined) return { unjudged_all: this.#why, marks: [], unjudged: {} };
     const { marks, unjudged } = this.#last;
     return {

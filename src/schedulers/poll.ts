@@ -2,18 +2,18 @@
 // written. If there is no new answer it keeps the old one with its age. Writes nothing.
 
 import { readingOf } from '../readings/readings.js';
-import { Differences, type Seen } from '../schedulerfile/differences.js';
+import { Differences, type SeenOnBoard } from '../schedulerfile/differences.js';
 import { type Matched, match, namesText, parseExceptions } from '../schedulerfile/matching.js';
 import {
   type About,
-  type Job,
+  type ListAnswer,
   NoAnswer,
   type Scheduler,
+  type SchedulerJob,
   type SchedulerNode,
   type Sight,
-  type Told,
 } from '../schedulerfile/scheduler.js';
-import { type Answer, monotonicMs, SCHEMA, type State } from '../schedulerfile/statefile.js';
+import { monotonicMs, SCHEMA, type SchedulerAnswer, type SchedulerState } from '../schedulerfile/statefile.js';
 import { NoBoard } from '../shm/noboard.js';
 import type { BoardReader } from '../shm/reader.js';
 import { InputError } from '../text/text.js';
@@ -27,8 +27,8 @@ const RESUME_S = 60;
 const numbers = { cpus: readingOf('cpus'), cpu: readingOf('cpu'), gpus: readingOf('gpu_busy') };
 
 /** All nodes of the board by name; undefined if nothing is known about them. */
-function seenOn(reader: BoardReader): Map<string, Seen> | undefined {
-  const found = new Map<string, Seen>();
+function seenOn(reader: BoardReader): Map<string, SeenOnBoard> | undefined {
+  const found = new Map<string, SeenOnBoard>();
   try {
     for (const snapshot of reader.pieces()) {
       if (snapshot.stalled || snapshot.retired) return undefined;
@@ -51,7 +51,7 @@ function seenOn(reader: BoardReader): Map<string, Seen> | undefined {
 }
 
 /** The answer to a question; without one, the list of the last answer, and the reason. */
-async function ask<T>(before: Answer<T>, question: () => Promise<Told<T>>): Promise<Answer<T>> {
+async function ask<T>(before: SchedulerAnswer<T>, question: () => Promise<ListAnswer<T>>): Promise<SchedulerAnswer<T>> {
   const begin = monotonicMs();
   try {
     const { list, leftOut, atMs } = await question();
@@ -79,7 +79,7 @@ function exceptionsIn(text: string): Record<string, string> {
 }
 
 export interface Round {
-  readonly state: State;
+  readonly state: SchedulerState;
   /** Whether both questions were answered. */
   readonly answered: boolean;
   /** Why not everybody may see all jobs; undefined: everybody may. */
@@ -100,8 +100,8 @@ export class Poll {
   /** What another user saw before us. */
   #before: Sight | undefined;
   readonly #differences = new Differences();
-  #nodes: Answer<SchedulerNode> = { list: [] };
-  #jobs: Answer<Job> = { list: [] };
+  #nodes: SchedulerAnswer<SchedulerNode> = { list: [] };
+  #jobs: SchedulerAnswer<SchedulerJob> = { list: [] };
   #about: About;
   #aboutUntil = Number.NEGATIVE_INFINITY;
   readonly #power: PowerSaving;
@@ -157,7 +157,7 @@ export class Poll {
         : [];
     const about = this.#about;
     const sawMore = this.#sawMore();
-    const state: State = {
+    const state: SchedulerState = {
       schema: SCHEMA,
       pid: process.pid,
       mono_ms: now,
@@ -191,7 +191,7 @@ export class Poll {
   }
 
   /** The answer, marked `whole` if nothing was left out of it and the scheduler hides nothing of this kind. */
-  #told<T>(kind: string, answer: Answer<T>): Answer<T> {
+  #told<T>(kind: string, answer: SchedulerAnswer<T>): SchedulerAnswer<T> {
     const isWhole = answer.mono_ms !== undefined && !answer.left_out && this.#about.hides?.includes(kind) === false;
     return isWhole ? { ...answer, whole: true } : answer;
   }
@@ -219,12 +219,13 @@ export class Poll {
   #sawMore(): Sight | undefined {
     if (this.#before === undefined) return undefined;
     // If we have seen any of a kind once, the kind is not hidden from us.
-    const unseen = (answer: Answer<object>, count: number | undefined) => (answer.list.length > 0 ? undefined : count);
+    const unseen = (answer: SchedulerAnswer<object>, count: number | undefined) =>
+      answer.list.length > 0 ? undefined : count;
     const nodes = unseen(this.#nodes, this.#before.nodes);
     const jobs = unseen(this.#jobs, this.#before.jobs);
     this.#before = { ...this.#before, nodes, jobs };
     const { hides = [] } = this.#about;
-    const hidden = (kind: string, answer: Answer<object>, count: number | undefined) =>
+    const hidden = (kind: string, answer: SchedulerAnswer<object>, count: number | undefined) =>
       hides.includes(kind) && answer.mono_ms !== undefined && count ? count : undefined;
     const sight = { nodes: hidden('nodes', this.#nodes, nodes), jobs: hidden('jobs', this.#jobs, jobs) };
     return (sight.nodes ?? sight.jobs) ? { user: this.#before.user, ...sight } : undefined;

@@ -15,7 +15,7 @@ import { arrange, netdevLines, parseNetdev } from './collect/netdev.js';
 import { CountedLinks, leftOutTeller } from './collect/netlinks.js';
 import { parseCpuPressure, parseIoPressure, parseIrqPressure, parseMemoryPressure } from './collect/pressure.js';
 import { parseSnmp } from './collect/snmp.js';
-import { cpuShare, parseStat, type Stat } from './collect/stat.js';
+import { cpuShare, type ProcStat, parseStat } from './collect/stat.js';
 import { type Cpuinfo, parseRelease, readCpuinfo, readCpuMhz } from './collect/system.js';
 import { parseVmstat } from './collect/vmstat.js';
 import { KernelFile, Once, type Tell } from './kernelfile.js';
@@ -43,7 +43,7 @@ function parseOnline(text: string): { name: string; cpus: readonly number[] } | 
 function parseTimes(
   text: string,
   leaveOut: LeaveOut,
-): { stat: Stat; cpus: Map<number, CpuTimes> | undefined } | undefined {
+): { stat: ProcStat; cpus: Map<number, CpuTimes> | undefined } | undefined {
   const stat = parseStat(text, leaveOut);
   return stat && { stat, cpus: parseCpuTimes(text, leaveOut) };
 }
@@ -94,7 +94,7 @@ function filesOf({ proc, sys }: Roots, tell: Tell | undefined) {
 }
 
 /** One tree: its files are opened at the first reading, and closed with it. */
-class Tree {
+class KernelTree {
   readonly files: ReturnType<typeof filesOf>;
   readonly #netdevLines = netdevLines();
   readonly #diskstatsLines = diskstatsLines();
@@ -131,9 +131,9 @@ export class Collector {
   readonly #manyLinksTold: Once;
   readonly #leftOut: (names: readonly string[]) => void;
   #roots: Roots;
-  #tree: Tree;
+  #tree: KernelTree;
   /** The last tick; undefined if it could not be read, because a share is for one tick only. */
-  #stat: Stat | undefined;
+  #stat: ProcStat | undefined;
   #cpus: Map<number, CpuTimes> | undefined;
   /** Online CPUs by group, as of this tick. */
   #groups: number[][] | undefined;
@@ -150,7 +150,7 @@ export class Collector {
     this.#manyLinksTold = new Once(tell);
     this.#leftOut = leftOutTeller(tell);
     this.#roots = { proc, sys };
-    this.#tree = new Tree(this.#roots, tell, this.#leftOut);
+    this.#tree = new KernelTree(this.#roots, tell, this.#leftOut);
   }
 
   /**
@@ -205,7 +205,7 @@ export class Collector {
   moveTo(roots: Roots): void {
     this.#tree.close();
     this.#roots = roots;
-    this.#tree = new Tree(roots, this.#tell, this.#leftOut);
+    this.#tree = new KernelTree(roots, this.#tell, this.#leftOut);
   }
 
   /** Closes all files; a later `collect` would open them again. */
@@ -213,7 +213,7 @@ export class Collector {
     this.#tree.close();
   }
 
-  #collectCpus(put: Put, { mhz, tempDc }: Details): void {
+  #collectCpus(put: PutSet, { mhz, tempDc }: Details): void {
     const online = this.#tree.files.online.parse(parseOnline);
     const present = this.#tree.files.present.parse(parseCpuList);
     if (online === undefined) return;
@@ -262,7 +262,7 @@ export class Collector {
     return { net, net_rest: net_rest ?? {} };
   }
 
-  #collectDisks(put: Put, nowNs: bigint): void {
+  #collectDisks(put: PutSet, nowNs: bigint): void {
     const before = this.#disks;
     this.#disks = undefined;
     const all = this.#tree.files.diskstats.parse(this.#tree.parseDiskstats);
@@ -308,4 +308,4 @@ export class Collector {
   }
 }
 
-type Put = <S extends SetName>(set: S, fields: FieldsOf<S> | undefined) => void;
+type PutSet = <S extends SetName>(set: S, fields: FieldsOf<S> | undefined) => void;

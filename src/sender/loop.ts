@@ -1,7 +1,7 @@
 // The sending loop: a report at once, then one at each point of the grid. Changes its interval or name so that no
 // receiver takes the node for silent meanwhile. Does not collect, and does not know the destinations.
 
-import { type Identity, pack, type Source, type Tick } from './pack.js';
+import { type Identity, pack, type ReportSource, type ReportTick } from './pack.js';
 import { nextTick, phase } from './schedule.js';
 import type { HostMachine } from './world.js';
 
@@ -14,7 +14,7 @@ export interface Course {
 }
 
 /** The start of a run; all 0 except in a pretended run. */
-export interface Beginning {
+export interface RunStart {
   seq: number;
   missedTicks: number;
   /** The values of the only report. */
@@ -27,7 +27,7 @@ export type Send = (report: Uint8Array, intervalMs: number, done: (count: number
 /** Whoever can change the interval, or has to know it. */
 export interface Helm {
   /** The interval in force if the node's own is `ownMs`; asked before each report. */
-  pace(now: Clocks, ownMs: number): number;
+  pace(now: HostClocks, ownMs: number): number;
   /** Whether every destination was told that this is the next interval. */
   know(intervalMs: number): boolean;
   /** `rateMs` or `goalMs` has changed. */
@@ -46,8 +46,8 @@ export interface Crossing {
 
 const STAYING: Crossing = { forget: () => {}, swap: () => false };
 
-type Due = Pick<Tick, 'lateUs' | 'skipped' | 'goodbye'>;
-type Clocks = ReturnType<HostMachine['clocks']>;
+type Due = Pick<ReportTick, 'lateUs' | 'skipped' | 'goodbye'>;
+type HostClocks = ReturnType<HostMachine['clocks']>;
 
 /**
  * The longest interval at which a node begins to report, ms. It says that it goes on at twice that, goes on so once
@@ -76,7 +76,7 @@ export class Loop {
   /** The time between two points of the grid; shorter than the interval in the reports while that is announced. */
   #rateMs: number;
   #phaseNs: bigint;
-  readonly #source: Source;
+  readonly #source: ReportSource;
   readonly #send: Send;
   readonly #world: HostMachine;
   readonly #helm: Helm;
@@ -93,11 +93,11 @@ export class Loop {
 
   constructor(
     course: Course,
-    source: Source,
+    source: ReportSource,
     send: Send,
     world: HostMachine,
     helm: Helm,
-    { seq, missedTicks, lateUs }: Beginning = { seq: 0, missedTicks: 0, lateUs: 0 },
+    { seq, missedTicks, lateUs }: RunStart = { seq: 0, missedTicks: 0, lateUs: 0 },
   ) {
     this.#course = course;
     this.#identity = course.identity;
@@ -192,7 +192,7 @@ export class Loop {
   }
 
   /** What reports say from now on: the interval that is wanted, or the next step on the way there. */
-  #steer(now: Clocks): void {
+  #steer(now: HostClocks): void {
     const [rateMs, goalMs] = [this.#rateMs, this.#goalMs];
     const saidMs = this.#identity.intervalMs;
     this.#goalMs = this.#helm.pace(now, this.#course.identity.intervalMs);
@@ -219,7 +219,7 @@ export class Loop {
     this.#sleep(now);
   }
 
-  #sleep({ bootNs }: Clocks): void {
+  #sleep({ bootNs }: HostClocks): void {
     const leftMs = Number(this.#due - bootNs) / 1e6;
     this.#cancel = this.#world.after(Math.min(Math.ceil(leftMs), PIECE_MS), this.#wake);
   }
@@ -246,12 +246,12 @@ export class Loop {
    * The next point of the grid, on CLOCK_BOOTTIME. An aligned grid is on the wall clock, but the wait is on the other
    * clock: a step of the wall clock moves the grid, and neither delays a report nor skips one.
    */
-  #nextDue({ realNs, bootNs }: Clocks): bigint {
+  #nextDue({ realNs, bootNs }: HostClocks): bigint {
     if (this.#course.aligned) return bootNs + nextTick(realNs, this.#intervalNs, 0n) - realNs;
     return nextTick(bootNs, this.#intervalNs, this.#phaseNs);
   }
 
-  #report(tick: Due, now: Clocks, done: (count: number) => void = () => {}): void {
+  #report(tick: Due, now: HostClocks, done: (count: number) => void = () => {}): void {
     const late = tick.lateUs > this.#rateMs * 500;
     const known = { ...tick, ...now, late, seq: this.#seq++, missed: this.#missed };
     this.#send(pack(this.#identity, known, this.#source, this.#world), this.#identity.intervalMs, done);

@@ -18,7 +18,7 @@ import { Collector, type Roots } from './collect.js';
 import { Destinations } from './destinations.js';
 import { type Course, type Helm, Loop, type Send } from './loop.js';
 import { PaceFile } from './pacefile.js';
-import type { Identity, Source } from './pack.js';
+import type { Identity, ReportSource } from './pack.js';
 import { type Pretence, readPretence } from './pretend.js';
 import { readSigningKey } from './signingkey.js';
 import { detailsOf, fillSlow, type SlowPart } from './slow/fill.js';
@@ -60,17 +60,17 @@ export const verb = defineVerb({
     "SIGTERM and SIGINT stop it with a last report, flagged goodbye. A master that cannot be reached is logged once and retried indefinitely. SIGHUP reads --config again; destinations, name and interval can change without losing a report. An interval of more than a second is reached in steps: it doubles when twelve reports, over at least twelve seconds, have announced that; a shorter one holds at once. When the name changes, the old one says goodbye. A pace file holds one line, interval TIME for TIME. It is trusted if it belongs to root, beoboard or the sender's user and nobody else can write it: see docs/operations.md.",
 });
 
-type Options = ValuesOf<typeof verb>;
+type SenderOptions = ValuesOf<typeof verb>;
 
 /** The part of the course that follows from the options, and may change while the sender runs. */
-function courseOf(options: Options, rest: Omit<Identity, 'name' | 'cluster' | 'intervalMs' | 'key'>): Course {
+function courseOf(options: SenderOptions, rest: Omit<Identity, 'name' | 'cluster' | 'intervalMs' | 'key'>): Course {
   const { name, cluster, interval, aligned, keyFile } = options;
   const key = keyFile === undefined ? undefined : usable(verb.name, () => readSigningKey(keyFile, name));
   return { identity: { ...rest, name, cluster, intervalMs: interval, key }, aligned };
 }
 
 /** The trees to read: first that of the tick before, if there are two. An option that is given once counts for both. */
-function treesOf({ proc, sys }: Options): Roots[] {
+function treesOf({ proc, sys }: SenderOptions): Roots[] {
   const count = Math.max(proc.length, sys.length, 1);
   return Array.from({ length: count }, (_, i) => ({
     proc: proc[i] ?? proc.at(-1) ?? '/proc',
@@ -79,7 +79,7 @@ function treesOf({ proc, sys }: Options): Roots[] {
 }
 
 /** Reads the trees of the earlier ticks, if there are any, and then the last one. */
-function openCollector(options: Options, tell: (message: string) => void, pretence?: Pretence): Collector {
+function openCollector(options: SenderOptions, tell: (message: string) => void, pretence?: Pretence): Collector {
   const world = pretence?.world ?? here;
   const [first = { proc: '/proc', sys: '/sys' }, ...later] = treesOf(options);
   const collector = new Collector({ ...first, tell, world });
@@ -92,10 +92,10 @@ function openCollector(options: Options, tell: (message: string) => void, preten
 }
 
 /** What the slow side takes from the options, besides the trees. */
-const placesOf = ({ scratch, healthMaxAge }: Options) => ({ scratch, healthMostMs: healthMaxAge });
+const placesOf = ({ scratch, healthMaxAge }: SenderOptions) => ({ scratch, healthMostMs: healthMaxAge });
 
 /** The slow sources of a pretended run: one round over each tree, in this process. */
-function pretendSlow(options: Options, pretence: Pretence, tell: (message: string) => void): SlowPart {
+function pretendSlow(options: SenderOptions, pretence: Pretence, tell: (message: string) => void): SlowPart {
   const sources = makeSources();
   let readings: SlowReading[] = [];
   for (const roots of treesOf(options)) {
@@ -110,7 +110,7 @@ function pretendSlow(options: Options, pretence: Pretence, tell: (message: strin
 }
 
 /** The process that can hang, for the trees of the report. */
-function openSlow(options: Options, tell: (message: string) => void): SlowSide {
+function openSlow(options: SenderOptions, tell: (message: string) => void): SlowSide {
   const places = { proc: options.proc.at(-1), sys: options.sys.at(-1), ...placesOf(options) };
   return new SlowSide({
     sources,
@@ -121,12 +121,12 @@ function openSlow(options: Options, tell: (message: string) => void): SlowSide {
 }
 
 /** What a report is made of: what the collector reads, and beside it the slow side. */
-function openSource(options: Options, pretence: Pretence | undefined, log: Log) {
+function openSource(options: SenderOptions, pretence: Pretence | undefined, log: Log) {
   const tell = (message: string) => log.warn(message);
   const collector = openCollector(options, tell, pretence);
   const slow = pretence === undefined ? openSlow(options, tell) : undefined;
   const slowPart = slow ?? pretendSlow(options, pretence as Pretence, tell);
-  const source: Source = {
+  const source: ReportSource = {
     collect(view, nowNs) {
       collector.collect(view, nowNs, slowPart.look());
       slowPart.fill(view);
@@ -140,7 +140,7 @@ function openSource(options: Options, pretence: Pretence | undefined, log: Log) 
 }
 
 /** Which sender this is, on which boot. */
-function runOf(options: Options, pretence: Pretence | undefined, log: Log) {
+function runOf(options: SenderOptions, pretence: Pretence | undefined, log: Log) {
   const id = bootId(options.proc.at(-1) ?? '/proc');
   if (id === undefined) log.warn('cannot read the boot id: reboots of this node will not be seen');
   return {
@@ -156,7 +156,7 @@ function goodbyeText({ count, failed }: Destinations, reports: number, goodbyes:
 }
 
 /** Reads the command line and the file; refuses options that contradict each other. */
-function readOptions(argv: string[]): Options {
+function readOptions(argv: string[]): SenderOptions {
   const { values: options } = parseVerb(verb, argv);
   if (options.to.length === 0)
     throw new UsageError(verb.name, 'nowhere to report to; write --to ADDR, or --to - for stdout');

@@ -23,7 +23,7 @@ export interface Identity {
 }
 
 /** The tick for which a report is made. */
-export interface Tick {
+export interface ReportTick {
   seq: number;
   realNs: bigint;
   bootNs: bigint;
@@ -42,7 +42,7 @@ export interface Tick {
 }
 
 /** Fills the sets of a report; see Collector. */
-export interface Source {
+export interface ReportSource {
   collect(view: DataView, nowNs: bigint): void;
 }
 
@@ -78,7 +78,7 @@ function formOf(identity: Identity): Uint8Array {
 }
 
 /** One report, in its own buffer. */
-export function pack(identity: Identity, tick: Tick, source: Source, world: HostMachine): Uint8Array {
+export function pack(identity: Identity, tick: ReportTick, source: ReportSource, world: HostMachine): Uint8Array {
   const report = formOf(identity).slice();
   const view = new DataView(report.buffer);
   encode('report', view, 0, {

@@ -30,7 +30,7 @@ export interface Pretence {
 }
 
 /** Checks the value of a key and converts it. Throws an InputError that begins with the key. */
-type Check<T> = (value: unknown, key: string) => T;
+type Validator<T> = (value: unknown, key: string) => T;
 
 function wrong(key: string, why: string): InputError {
   return new InputError(`${oneLine(key)}: ${oneLine(why)}`);
@@ -44,7 +44,7 @@ function wrongKind(key: string, expected: string, value: unknown): InputError {
 }
 
 /** A whole number from `least` to `most`. */
-function whole(least: bigint, most: bigint): Check<bigint> {
+function whole(least: bigint, most: bigint): Validator<bigint> {
   return (value, key) => {
     if (typeof value !== 'bigint') throw wrongKind(key, 'bigint', value);
     if (value < least) throw wrong(key, `Too small: expected bigint to be >=${least}`);
@@ -53,37 +53,37 @@ function whole(least: bigint, most: bigint): Check<bigint> {
   };
 }
 
-function small(least: bigint, most: bigint): Check<number> {
+function small(least: bigint, most: bigint): Validator<number> {
   const check = whole(least, most);
   return (value, key) => Number(check(value, key));
 }
 
-const text: Check<string> = (value, key) => {
+const text: Validator<string> = (value, key) => {
   if (typeof value !== 'string') throw wrongKind(key, 'string', value);
   return value;
 };
 
-const version: Check<string> = (value, key) => {
+const version: Validator<string> = (value, key) => {
   const pattern = /^\d{1,3}\.\d{1,3}\.\d{1,3}$/;
   if (!pattern.test(text(value, key))) throw wrong(key, `Invalid string: must match pattern ${pattern}`);
   return text(value, key);
 };
 
-const path: Check<string> = (value, key) => {
+const path: Validator<string> = (value, key) => {
   if (text(value, key) === '') throw wrong(key, 'Too small: expected string to have >=1 characters');
   return text(value, key);
 };
 
-const truth: Check<boolean> = (value, key) => {
+const truth: Validator<boolean> = (value, key) => {
   if (typeof value !== 'boolean') throw wrongKind(key, 'boolean', value);
   return value;
 };
 
-function or<T>(check: Check<T>, otherwise: NoInfer<T>): Check<T> {
+function or<T>(check: Validator<T>, otherwise: NoInfer<T>): Validator<T> {
   return (value, key) => (value === undefined ? otherwise : check(value, key));
 }
 
-function maybe<T>(check: Check<T>): Check<T | undefined> {
+function maybe<T>(check: Validator<T>): Validator<T | undefined> {
   return (value, key) => (value === undefined ? undefined : check(value, key));
 }
 
@@ -92,10 +92,10 @@ function isTable(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 /** A table of these keys and no others. */
-function table<T extends object>(checks: { readonly [K in keyof T]: Check<T[K]> }): Check<T> {
+function table<T extends object>(checks: { readonly [K in keyof T]: Validator<T[K]> }): Validator<T> {
   return (value, key) => {
     if (!isTable(value)) throw wrongKind(key, 'object', value);
-    const taken = Object.entries<Check<unknown>>(checks).map(([name, check]) => [
+    const taken = Object.entries<Validator<unknown>>(checks).map(([name, check]) => [
       name,
       check(value[name], key === '' ? name : `${key}.${name}`),
     ]);
@@ -109,7 +109,7 @@ function table<T extends object>(checks: { readonly [K in keyof T]: Check<T[K]> 
 }
 
 /** A table of any keys, and of nothing else. */
-function record<T>(check: Check<T>): Check<Record<string, T>> {
+function record<T>(check: Validator<T>): Validator<Record<string, T>> {
   return (value, key) => {
     if (!isTable(value) || value instanceof Date) throw wrongKind(key, 'record', value);
     const taken = Object.entries(value).map(([name, one]) => [name, check(one, `${key}.${name}`)]);
@@ -144,7 +144,7 @@ const FILE = table({
   links: or(record(text), {}),
 });
 
-type Given = ReturnType<typeof FILE>;
+type PretenceValues = ReturnType<typeof FILE>;
 
 // Loading it takes longer than everything else in a report, and only tests need it.
 const require = createRequire(import.meta.url);
@@ -152,7 +152,7 @@ const require = createRequire(import.meta.url);
 /** An empty folder. */
 const NOWHERE = '/dev/null';
 
-function slowWorld(given: Given, folder: string, places: PretendedPlaces): SlowWorld {
+function slowWorld(given: PretenceValues, folder: string, places: PretendedPlaces): SlowWorld {
   const at = (path: string | undefined) => (path === undefined ? NOWHERE : resolve(folder, path));
   const ours = [places.proc, places.sys].map(tree => `${tree}/`);
   return {
@@ -189,7 +189,7 @@ function slowWorld(given: Given, folder: string, places: PretendedPlaces): SlowW
 export function readPretence(file: string): Pretence {
   const { parse } = require('smol-toml') as typeof import('smol-toml');
   const toml = readText(file);
-  let given: Given;
+  let given: PretenceValues;
   try {
     given = FILE(parse(toml, { integersAsBigInt: true }), '');
   } catch (error) {

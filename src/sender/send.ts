@@ -41,7 +41,7 @@ export interface Multicast {
 }
 
 /** A connected socket and its destination. Only a connected socket learns that nobody listens at the other end. */
-interface Connection {
+interface DestinationSocket {
   address: string;
   socket: dgram.Socket;
   /** The same socket, whose binding and closing can be awaited. */
@@ -59,7 +59,7 @@ export class Destination {
   readonly #isName: boolean;
   readonly #multicast: Multicast;
   readonly #log: Log;
-  #connection: Connection | undefined;
+  #connection: DestinationSocket | undefined;
   /** Its address: as given, or the last result of the look-up. */
   #known: LookupAddress | undefined;
   #asking: Promise<void> | undefined;
@@ -193,7 +193,7 @@ export class Destination {
       throw error;
     }
     const before = this.#connection;
-    const connection: Connection = { address, socket, promised };
+    const connection: DestinationSocket = { address, socket, promised };
     socket.on('error', error => {
       connection.error = error;
     });
@@ -215,7 +215,7 @@ export class Destination {
     return v6 ? `${group}%${name}` : group;
   }
 
-  #deliver(connection: Connection, report: Uint8Array, done: (sent: boolean) => void): void {
+  #deliver(connection: DestinationSocket, report: Uint8Array, done: (sent: boolean) => void): void {
     const fail = (error: Error) => {
       const { code = '' } = error as NodeJS.ErrnoException;
       // ECONNREFUSED is about the last report, which told nobody anything: this one has not been sent yet.
@@ -238,7 +238,7 @@ export class Destination {
       });
   }
 
-  async #disconnect(connection: Connection): Promise<void> {
+  async #disconnect(connection: DestinationSocket): Promise<void> {
     if (this.#connection === connection) this.#connection = undefined;
     await connection.promised.close().catch(() => undefined);
   }

@@ -8,7 +8,7 @@ import { oneLine, thousands } from '../text/text.js';
 import { keysOf, mirrorOf, reloadFailed, sinceMs } from './header.js';
 import { isHeard, type LinkEntry, linkName, linkState, type SeenNodes, youngestMs } from './links.js';
 import { STATES, type State } from './liveness.js';
-import { LATELY_MS, type Refusal } from './refusal.js';
+import { LATELY_MS, type Rejection } from './refusal.js';
 import type { Snapshot } from './snapshot.js';
 
 /** A sentence about a link. */
@@ -178,7 +178,7 @@ export function linkNews(board: Snapshot, seen: SeenNodes = board): LinkNews[] {
 }
 
 /** Why reports are rejected: the contract's word and an explanation. */
-export function reasonText({ reason, offsetUs }: Pick<Refusal, 'reason' | 'offsetUs'>): string {
+export function reasonText({ reason, offsetUs }: Pick<Rejection, 'reason' | 'offsetUs'>): string {
   if (reason === 'clock') return sentences.clockOff({ distance: distanceText(offsetUs / 1e6), ahead: offsetUs > 0 });
   const meaning = reasonWords[reason]?.meaning;
   return meaning === undefined ? reason : sentences.reasonMeant({ reason, meaning });
@@ -191,7 +191,7 @@ export const CLOCK_UNMEASURED = 'a wall clock that is off, or a recording';
  * What came in the name of a node after its newest report, and was rejected. That is no sign of life, because anybody
  * may have sent it, also a recording.
  */
-export function refusalText(refusal: Refusal): string {
+export function refusalText(refusal: Rejection): string {
   const { ageMs } = refusal;
   return sentences.refusal({ now: ageMs <= LATELY_MS, why: reasonText(refusal), age: formatDuration(ageMs) });
 }

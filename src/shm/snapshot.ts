@@ -27,9 +27,9 @@ import { NUMBERED, type State } from './liveness.js';
 import { type LastWords, lastWordsOf, Memory } from './memory.js';
 import { type Problem, problemsOf } from './problems.js';
 import { type Rates, rates } from './rates.js';
-import type { Refusal } from './refusal.js';
+import type { Rejection } from './refusal.js';
 
-export type { Part, SenderEntry, Totals } from '../native/index.js';
+export type { PartInUse as Part, SenderEntry, Totals } from '../native/index.js';
 
 /** That two machines report as one node: from where, since when, and when that was last seen. */
 export interface Clone {
@@ -104,7 +104,7 @@ export interface Tables {
 }
 
 /** The hottest sensor of a node, in tenths of a degree, and a number that is equal on equal hardware. */
-export interface Heat {
+export interface NodeHeat {
   readonly hardware: number;
   readonly dc: number;
 }
@@ -355,7 +355,7 @@ export class Snapshot implements SeenNodes {
   }
 
   /** What was rejected since its newest report, as in `Node.refusedSince`. */
-  refusedSinceOf(index: number): Refusal | undefined {
+  refusedSinceOf(index: number): Rejection | undefined {
     return this.node(index).refusedSince;
   }
 
@@ -438,7 +438,7 @@ export class Snapshot implements SeenNodes {
   }
 
   /** The hottest sensor of a node, and what hardware it is; undefined: one of both was not measured. */
-  heatOf(index: number): Heat | undefined {
+  heatOf(index: number): NodeHeat | undefined {
     const at = this.#reportWord(index) * 4;
     if (at < 0) return undefined;
     const [hardware, dc] = [hardwareOf(this.view, at), hottestOf(this.view, at)];
@@ -552,7 +552,7 @@ export class Node {
   }
 
   /** Why and when a report of this node was last rejected, and how far its clock was off. */
-  get lastRefusal(): Refusal | undefined {
+  get lastRefusal(): Rejection | undefined {
     const reason = enums.reason[refusalReasonOf(this.view, this.offset) ?? 0] ?? 'none';
     if (reason === 'none') return undefined;
     const ageMs = sinceMs(this.snapshot, refusalOf(this.view, this.offset));
@@ -562,7 +562,7 @@ export class Node {
   /**
    * The same if that report came after the newest accepted one. No sign of life: it may be a recording.
    */
-  get refusedSince(): Refusal | undefined {
+  get refusedSince(): Rejection | undefined {
     const refusal = this.lastRefusal;
     // A late report says nothing: a newer one of its run had been accepted before.
     if (refusal === undefined || refusal.reason === 'late') return undefined;

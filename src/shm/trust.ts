@@ -28,10 +28,10 @@ export function trustOptions(trust: Trust | undefined): TrustOptions {
   };
 }
 
-type Options = Values<'key-file' | 'require' | 'clock-window'>;
+type KeyOptions = Values<'key-file' | 'require' | 'clock-window'>;
 
 /** Reads the key file; undefined if there is none. Throws a UsageError of the verb. */
-export function readTrust(verb: string, { keyFile, require, clockWindow }: Options): Trust | undefined {
+export function readTrust(verb: string, { keyFile, require, clockWindow }: KeyOptions): Trust | undefined {
   if (keyFile === undefined) {
     if (require === undefined || require === 'none') return undefined;
     throw new UsageError(verb, `--require ${require} needs a key to verify with; give --key-file`);

@@ -24,7 +24,7 @@ export interface BoardOptions {
 }
 
 /** The fate of a datagram: `accepted`, `duplicate`, or the reason of its rejection. */
-export type Outcome = 'accepted' | 'duplicate' | (typeof enums.reason)[number];
+export type DatagramOutcome = 'accepted' | 'duplicate' | (typeof enums.reason)[number];
 
 /** Makes the board, or takes over an existing one. Throws an Error whose message is one line for people. */
 export function openWriter(options: BoardOptions): Writer {
@@ -57,7 +57,7 @@ export function writerOptions(options: BoardOptions): WriterOptions {
  * Writes a datagram into the board as if it had arrived at these times (ns). For tests and tools: the receiver does
  * this in its thread.
  */
-export function deliver(writer: Writer, datagram: Uint8Array, stampNs: bigint, stampRealNs: bigint): Outcome {
+export function deliver(writer: Writer, datagram: Uint8Array, stampNs: bigint, stampRealNs: bigint): DatagramOutcome {
   const outcome = writer.deliver(datagram, stampNs, stampRealNs);
   if (outcome === -1) return 'duplicate';
   return outcome === 0 ? 'accepted' : (enums.reason[outcome] ?? 'none');

@@ -41,7 +41,7 @@ function number(page: Page, value: number): void {
 }
 
 /** Writes the elements of one node after another. */
-class Writer {
+class SampleWriter {
   readonly page = new Page(PAGE_BYTES);
   readonly #cursor = new Cursor();
   readonly #numbers = new Float64Array(MOST_VARIABLES);
@@ -156,7 +156,7 @@ export class BoardSamples {
 
   /** Its elements, in pieces that are valid until the next is asked for. Throws NoBoard before the first. */
   *sample(mask: number): Generator<Uint8Array> {
-    const writer = new Writer(mask, this.name === undefined ? '' : `${this.name}/`);
+    const writer = new SampleWriter(mask, this.name === undefined ? '' : `${this.name}/`);
     for (const snapshot of this.reader.pieces(PIECE_NODES)) {
       const names = snapshot.names();
       for (let i = 0; i < snapshot.count; i++) yield* writer.node(snapshot, i, names[i] as string);

@@ -17,14 +17,14 @@ const MOST_PATIENCE = 10;
 /** The time between two attempts while a server is silent, ms. */
 const AGAIN_MS = 1000;
 /** The limits of an answer. */
-interface Bounds {
+interface AnswerLimits {
   readonly bytes: number;
   readonly elements: number;
 }
 /** Several times what 10,000 nodes need: each has a dozen elements, 1.2 KB in all. */
-const OF_SAMPLES: Bounds = { bytes: 64 << 20, elements: 1 << 20 };
+const OF_SAMPLES: AnswerLimits = { bytes: 64 << 20, elements: 1 << 20 };
 /** This answer is kept. Several times what 1,000 servers need: each has a dozen elements, 1 KB in all. */
-const OF_SCHEMAS: Bounds = { bytes: 16 << 20, elements: 1 << 18 };
+const OF_SCHEMAS: AnswerLimits = { bytes: 16 << 20, elements: 1 << 18 };
 /**
  * How many names of its nodes are kept, and how long each may be, bytes: this limits the memory that another server can
  * take.
@@ -38,30 +38,30 @@ export const MOST_LEVELS = 8;
 const NO_NODES: ReadonlySet<string> = new Set([SERVER.name, 'error']);
 
 /** Why nothing of it is served; undefined: it is served. */
-export type Trouble = 'silent' | 'loop' | 'deep' | 'bad' | undefined;
+export type ChildTrouble = 'silent' | 'loop' | 'deep' | 'bad' | undefined;
 
 /** What a child has reported about itself and the servers below it. */
-interface Schema {
+interface ChildSchema {
   readonly expression: Expression;
   /** How many levels of servers are below it. */
   readonly levels: number;
 }
 
 /** Asks over one connection, one question at a time. */
-class Line {
+class ChildLine {
   #socket: Socket | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(readonly address: Address) {}
 
   /** The answer. Throws an error about the answer or the connection, which is closed then. */
-  ask(question: string, patience: number, bounds: Bounds): Promise<Expression> {
+  ask(question: string, patience: number, bounds: AnswerLimits): Promise<Expression> {
     const asked = this.#last.then(() => this.#ask(question, patience, bounds));
     this.#last = asked.catch(() => undefined);
     return asked;
   }
 
-  async #ask(question: string, patience: number, bounds: Bounds): Promise<Expression> {
+  async #ask(question: string, patience: number, bounds: AnswerLimits): Promise<Expression> {
     try {
       return await this.#exchange(question, patience, bounds);
     } catch (error) {
@@ -70,7 +70,7 @@ class Line {
     }
   }
 
-  #exchange(question: string, patience: number, { bytes, elements }: Bounds): Promise<Expression> {
+  #exchange(question: string, patience: number, { bytes, elements }: AnswerLimits): Promise<Expression> {
     return new Promise((resolve, reject) => {
       if (this.#socket === undefined || this.#socket.destroyed) {
         this.#socket = connect(this.address).setNoDelay();
@@ -112,13 +112,13 @@ class Line {
 export class Child {
   /** The name under which it is reported. */
   readonly name: string;
-  trouble: Trouble = 'silent';
+  trouble: ChildTrouble = 'silent';
   /** What is wrong, in words. */
   why = 'it was not asked yet';
-  #schema: Schema | undefined;
+  #schema: ChildSchema | undefined;
   /** The nodes in its last answer, as expressions: they are unknown while it is silent. */
   #nodes = new Set<string>();
-  readonly #line: Line;
+  readonly #line: ChildLine;
   /** One question of each kind at a time, for all clients. */
   readonly #asked = new Map<number, Promise<Expression | undefined>>();
   readonly #timer: NodeJS.Timeout;
@@ -132,7 +132,7 @@ export class Child {
     readonly onChange: (child: Child) => void,
   ) {
     this.name = formatAddress(address);
-    this.#line = new Line(address);
+    this.#line = new ChildLine(address);
     this.#timer = setInterval(() => void this.meet(), AGAIN_MS);
   }
 
@@ -172,7 +172,7 @@ export class Child {
     }
   }
 
-  #is(trouble: Trouble, why: string): boolean {
+  #is(trouble: ChildTrouble, why: string): boolean {
     const before = this.trouble;
     [this.trouble, this.why] = [trouble, why];
     if (before !== trouble || !this.#isMet) this.onChange(this);

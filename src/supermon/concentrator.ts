@@ -47,7 +47,7 @@ function cpuUs(): number {
 const hex = (mask: number) => `0x${mask.toString(16)}`;
 
 /** Another server and its coming answer; undefined: it is in trouble. */
-interface Asked {
+interface ChildQuery {
   readonly child: Child;
   readonly answer: Promise<Expression | undefined>;
 }
@@ -166,7 +166,7 @@ export class Concentrator {
     }
   }
 
-  async *#elements(mask: number, asked: readonly Asked[]): AsyncGenerator<Uint8Array> {
+  async *#elements(mask: number, asked: readonly ChildQuery[]): AsyncGenerator<Uint8Array> {
     yield Buffer.from('(');
     let [nodes, trouble] = [0, 'ok'];
     for (const board of this.boards) {

@@ -1,7 +1,7 @@
 // Parses the commands of clients word by word, and sends answers as fast as they read, with limits on clients, words
 // and times. Connections stay open for further commands.
 
-import { Connection } from '../net/clients.js';
+import { ClientConnection } from '../net/clients.js';
 import { send } from '../net/sending.js';
 import { type ClientCounts, PATIENCE_MS, TcpServer } from '../net/tcpserver.js';
 import type { Address } from '../text/addresses.js';
@@ -77,13 +77,13 @@ export class Words {
 export type Reply = AsyncIterable<Uint8Array>;
 
 /** What happened to clients so far; `stuck`: also those that sent too much without a command. */
-export interface Counts extends ClientCounts {
+export interface SupermonCounts extends ClientCounts {
   /** Commands for something unknown, and invalid words. */
   bad: number;
 }
 
 /** Listens, and serves all clients. */
-export class SupermonServer extends TcpServer<Connection, Counts> {
+export class SupermonServer extends TcpServer<ClientConnection, SupermonCounts> {
   constructor(
     readonly answer: (command: Command) => Reply,
     patience = PATIENCE_MS,
@@ -91,7 +91,7 @@ export class SupermonServer extends TcpServer<Connection, Counts> {
     readonly isSmall: (command: Command) => boolean = () => true,
   ) {
     const counts = { served: 0, stuck: 0, refused: 0, bad: 0 };
-    super(counts, Connection, { most: MOST_CLIENTS, patience, answerPatience: MOST_PATIENCE * patience });
+    super(counts, ClientConnection, { most: MOST_CLIENTS, patience, answerPatience: MOST_PATIENCE * patience });
   }
 
   /** Returns the address that was bound. Throws one line for people. */
@@ -100,7 +100,7 @@ export class SupermonServer extends TcpServer<Connection, Counts> {
   }
 
   /** Answers until a client has no more commands. While it has an answer to read, nothing more is read from it. */
-  async #serve(client: Connection): Promise<void> {
+  async #serve(client: ClientConnection): Promise<void> {
     const words = new Words();
     let idle = 0;
     for await (const chunk of client.socket.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
@@ -120,7 +120,7 @@ export class SupermonServer extends TcpServer<Connection, Counts> {
     for (const word of words.take('\n') ?? []) await this.#reply(client, commandOf(word));
   }
 
-  async #reply(client: Connection, command: Command): Promise<void> {
+  async #reply(client: ClientConnection, command: Command): Promise<void> {
     this.begin(client);
     if (command.kind === 'bad') this.counts.bad++;
     const reply = () => send(client, this.answer(command));

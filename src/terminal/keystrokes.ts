@@ -1,9 +1,9 @@
 // Parses what a terminal sends into keys. Pure.
 
 /** A character, or the name of a key. */
-export type Key = string;
+export type Keystroke = string;
 
-const CONTROL: Readonly<Record<string, Key>> = {
+const CONTROL: Readonly<Record<string, Keystroke>> = {
   '\r': 'enter',
   '\n': 'enter',
   '\x7f': 'backspace',
@@ -17,7 +17,7 @@ const CONTROL: Readonly<Record<string, Key>> = {
 };
 
 /** Keys by the last character of their sequence; those that end in ~ by their first number. */
-const SEQUENCE: Readonly<Record<string, Key>> = {
+const SEQUENCE: Readonly<Record<string, Keystroke>> = {
   A: 'up',
   B: 'down',
   C: 'right',
@@ -44,8 +44,8 @@ export const ESCAPE_MS = 50;
  * The keys in the input, and the rest at its end that may be the beginning of a key: the caller puts it before the next
  * input. If nothing follows, `flushed` returns its key. Unknown keys are left out.
  */
-export function readKeys(text: string): { keys: Key[]; rest: string } {
-  const keys: Key[] = [];
+export function readKeys(text: string): { keys: Keystroke[]; rest: string } {
+  const keys: Keystroke[] = [];
   let rest = '';
   for (const [, numbers = '', last, single, begun, character] of text.matchAll(PART)) {
     if (begun !== undefined) rest = begun;
@@ -62,6 +62,6 @@ export function readKeys(text: string): { keys: Key[]; rest: string } {
 }
 
 /** The key that such a rest was, if nothing came after it. */
-export function flushed(rest: string): Key[] {
+export function flushed(rest: string): Keystroke[] {
   return rest === '\x1b' ? ['escape'] : [];
 }

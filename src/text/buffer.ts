@@ -22,7 +22,7 @@ function digitsOf(value: number): number {
 const WORD = 8;
 
 /** A short text that is written often: written by words, which takes an eighth of the time. */
-export class Prepared {
+export class PreparedText {
   readonly words: Float64Array;
   readonly length: number;
 
@@ -63,7 +63,7 @@ export class Page {
     this.length = length + part.length;
   }
 
-  prepared({ words, length }: Prepared): void {
+  prepared({ words, length }: PreparedText): void {
     const at = this.length;
     // In the byte order of this machine, in which the prepared words were made. All machines that we support are
     // little-endian.

@@ -25,7 +25,7 @@ const NAME_LENGTH = 63;
 /** Up to here a number is exact; a longer range would be refused anyway. */
 const DIGITS = 15;
 
-interface Range {
+interface NumberRange {
   readonly first: number;
   readonly last: number;
   /** The number of digits if there are leading zeros, otherwise 0. */
@@ -35,7 +35,7 @@ interface Range {
 }
 
 /** One entry of the list: its fixed texts and its brackets in order. */
-type Pattern = readonly (string | readonly Range[])[];
+type HostPattern = readonly (string | readonly NumberRange[])[];
 
 const HINTS: Record<string, string> = {
   '!': 'set operations are not supported; write the names',
@@ -65,7 +65,7 @@ function badCharacter(list: string, at: number): NodesetError {
 }
 
 /** The content of one pair of brackets; `start` is its position in the list. */
-function parseBrackets(list: string, start: number, end: number, spelling: Spelling): Range[] {
+function parseBrackets(list: string, start: number, end: number, spelling: Spelling): NumberRange[] {
   let at = start;
   return list
     .slice(start, end)
@@ -121,15 +121,15 @@ const LETTERS: Readonly<Record<Spelling, RegExp>> = {
 };
 
 /** Parses the whole list before a single name is made, so that an error costs no more than the text. */
-function parse(list: string, limit: number, already: number, spelling: Spelling): Pattern[] {
+function parse(list: string, limit: number, already: number, spelling: Spelling): HostPattern[] {
   const letters = LETTERS[spelling];
   if (list === '') throw new NodesetError(1, 'it is empty', 'write names, as in node[1-3],login1');
-  const patterns: Pattern[] = [];
+  const patterns: HostPattern[] = [];
   let total = already;
   let at = 0;
   do {
     const start = at;
-    const pattern: (string | Range[])[] = [];
+    const pattern: (string | NumberRange[])[] = [];
     let names = 1;
     let longest = 0;
     while (at < list.length && list[at] !== ',') {
@@ -174,7 +174,7 @@ function parse(list: string, limit: number, already: number, spelling: Spelling)
 }
 
 /** Adds every name of the pattern from part `index` on; the last bracket varies fastest. */
-function addNames(names: Set<string>, pattern: Pattern, index = 0, begun = ''): void {
+function addNames(names: Set<string>, pattern: HostPattern, index = 0, begun = ''): void {
   const part = pattern[index];
   if (part === undefined) {
     names.add(begun);

@@ -1,7 +1,7 @@
 // The sources of rejected datagrams: entries of the table of rejected senders, merged by address and reason. Pure.
 
 /** The board's entries: one for each reason, address and claimed name. */
-interface Entry {
+interface RejectedSender {
   readonly reason: number;
   readonly address: string;
   /** The claimed name; empty: no valid name. */
@@ -12,13 +12,13 @@ interface Entry {
 }
 
 /** What came from one address and was rejected for one reason, under any number of names. */
-export interface Source extends Omit<Entry, 'name'> {
+export interface RejectedSource extends Omit<RejectedSender, 'name'> {
   readonly names: readonly string[];
 }
 
 /** Merges entries; the sources are in the order of their first entries. */
-export function bySource(entries: readonly Entry[]): Source[] {
-  const sources = new Map<string, Source & { names: string[] }>();
+export function bySource(entries: readonly RejectedSender[]): RejectedSource[] {
+  const sources = new Map<string, RejectedSource & { names: string[] }>();
   for (const { name, ...entry } of entries) {
     const { reason, address, count, firstNs, lastNs } = entry;
     const identity = `${reason} ${address}`;

@@ -1,7 +1,7 @@
 // The same event again and again as one line, on the page and in a terminal. Imports nothing.
 
 /** An event, as a line for people. */
-export interface Told {
+export interface ToldLine {
   /** ISO 8601. */
   readonly time: string;
   readonly text: string;
@@ -10,7 +10,7 @@ export interface Told {
 }
 
 /** The same event, as often as it came. */
-export interface Repeats<E extends Told> {
+export interface Repeats<E extends ToldLine> {
   readonly last: E;
   /** The first that is counted. */
   first: E;
@@ -22,7 +22,7 @@ const MORE = /; \d+ more in the minute before$/;
 const LASTED = / after [\d.]+[a-z]\S*$/;
 
 /** The events, of which the newest is the last, each kind once, the newest first. */
-export function repeatsOf<E extends Told>(events: readonly E[]): Repeats<E>[] {
+export function repeatsOf<E extends ToldLine>(events: readonly E[]): Repeats<E>[] {
   const found = new Map<string, Repeats<E>>();
   for (const event of [...events].reverse()) {
     const what = event.text.replace(MORE, '').replace(LASTED, '');
@@ -37,5 +37,5 @@ export function repeatsOf<E extends Told>(events: readonly E[]): Repeats<E>[] {
 }
 
 /** The text of the last, and how often it came; `at`: a time in words. */
-export const repeatsText = ({ last, first, times }: Repeats<Told>, at: (time: string) => string): string =>
+export const repeatsText = ({ last, first, times }: Repeats<ToldLine>, at: (time: string) => string): string =>
   times === 1 ? last.text : `${last.text.replace(MORE, '')}; ${times} times since ${at(first.time)}`;

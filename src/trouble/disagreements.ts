@@ -2,14 +2,14 @@
 
 import type { Survey, Surveyed } from '../query/survey.js';
 import type { SchedulerView } from '../schedulerfile/schedulerview.js';
-import type { Difference, Kind, State } from '../schedulerfile/statefile.js';
+import type { DifferenceKind, SchedulerDifference, SchedulerState } from '../schedulerfile/statefile.js';
 import { shownNames } from '../text/hostlists.js';
 import { oneLine } from '../text/text.js';
 
 /** Where the scheduler and the board disagree, or what is wrong with the scheduler's answer. */
 export interface Disagreement {
   /** A kind of difference, `alone`, `missing`, `partial` or `trouble`. */
-  readonly cause: Kind | 'alone' | 'missing' | 'partial' | 'trouble';
+  readonly cause: DifferenceKind | 'alone' | 'missing' | 'partial' | 'trouble';
   readonly nodes: readonly Surveyed[];
   /** In a sentence. */
   readonly text: string;
@@ -29,10 +29,15 @@ export function ids(jobs: readonly string[]): string {
 const oneOr = (count: number, one: string, several: string) => (count === 1 ? one : several);
 
 /** The names of the scheduler and of its daemon. */
-type Named = Pick<State, 'scheduler' | 'daemon'>;
+type SchedulerNames = Pick<SchedulerState, 'scheduler' | 'daemon'>;
 
 /** What is true of these nodes, in words that follow their names. */
-const WORDS: Readonly<Record<Kind, (all: readonly Difference[], jobs: readonly string[], named: Named) => string>> = {
+const WORDS: Readonly<
+  Record<
+    DifferenceKind,
+    (all: readonly SchedulerDifference[], jobs: readonly string[], named: SchedulerNames) => string
+  >
+> = {
   silent_schedulable: (all, _, { scheduler }) =>
     `silent, yet ${scheduler} would start jobs there; drain ${oneOr(all.length, 'it', 'them')}, or look at the sender`,
   job_on_silent: (all, jobs) =>
@@ -55,7 +60,7 @@ export function disagreements(scheduler: SchedulerView, { snapshot, all, nodes }
   if (snapshot.stalled || snapshot.retired || state === undefined) return found;
   const named = { scheduler: scheduler.name, daemon: oneLine(state.daemon) };
   const chosen = new Map(nodes.map(node => [node.name, node]));
-  const byKind = new Map<Kind, Difference[]>();
+  const byKind = new Map<DifferenceKind, SchedulerDifference[]>();
   for (const difference of state.differences)
     if (chosen.has(difference.node) && Object.hasOwn(WORDS, difference.kind))
       byKind.set(difference.kind, [...(byKind.get(difference.kind) ?? []), difference]);

@@ -3,7 +3,7 @@
 
 import type { Surveyed } from '../query/survey.js';
 import { shownNames } from '../text/hostlists.js';
-import type { Kind } from './kinds.js';
+import type { TroubleKind } from './kinds.js';
 
 /** A sentence by itself: with the names of its nodes, and with times that grow. */
 export interface Anomaly {
@@ -39,7 +39,7 @@ export interface Anomaly {
 
 /** Something that is wrong. Times are ms before the look. */
 export interface Finding {
-  readonly kind: Kind;
+  readonly kind: TroubleKind;
   /** What distinguishes it from others of its kind; absent: nothing. */
   readonly cause?: string | undefined;
   readonly nodes: readonly Surveyed[];

@@ -8,7 +8,7 @@ import { LATELY_MS } from '../shm/refusal.js';
 import { reasonText } from '../shm/sentences.js';
 import { SENDERS_EACH, type SenderEntry, type Snapshot } from '../shm/snapshot.js';
 import { formatDuration } from '../text/durations.js';
-import { bySource, type Source } from '../text/rejectedsources.js';
+import { bySource, type RejectedSource } from '../text/rejectedsources.js';
 import { oneLine } from '../text/text.js';
 import { cloneTexts } from './clones.js';
 import { type Anomaly, EACH_MOST, type Finding, shown } from './finding.js';
@@ -52,7 +52,7 @@ function rivalText(snapshot: Snapshot, { name, index }: Surveyed, refused: reado
   const others = refused.filter(entry => entry.address !== address).map(entry => entry.address);
   const before = node.addressBefore;
   const isBefore = before !== undefined && before.sinceMs <= LATELY_MS && !others.includes(before.address);
-  const [all] = bySource(refused.map(entry => ({ ...entry, address: '' }))) as [Source];
+  const [all] = bySource(refused.map(entry => ({ ...entry, address: '' }))) as [RejectedSource];
   const often = `rival, ${oftenText(snapshot, all)}`;
   const advice = 'give each its own name';
   // The rejected sender owns the name by now: either both have the same address, or the other was last heard long ago.
@@ -115,7 +115,7 @@ export function clones(snapshot: Snapshot, nodes: readonly Surveyed[]): Finding[
 }
 
 /** From where reports came that were rejected, and why. */
-function senderText(sources: readonly Source[]): string {
+function senderText(sources: readonly RejectedSource[]): string {
   // The most recent one comes first, and that is another at each look.
   const addresses = [...new Set(sources.map(({ address }) => address))].sort();
   const few = addresses.slice(0, EACH_MOST).join(', ');

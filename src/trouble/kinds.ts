@@ -31,7 +31,7 @@ type Other =
   | 'sender'
   | 'not_on_board';
 
-export type Kind = Problem | Other;
+export type TroubleKind = Problem | Other;
 
 /**
  * Where since, end and how often come from. `memory`: what the board remembers of each node; `board`: its header and its
@@ -40,12 +40,12 @@ export type Kind = Problem | Other;
  */
 export type TimesFrom = 'memory' | 'board' | 'scheduler' | 'none';
 
-interface Row {
+interface KindTraits {
   readonly severity: Severity;
   readonly times: TimesFrom;
 }
 
-const row = (severity: Severity, times: TimesFrom): Row => ({ severity, times });
+const row = (severity: Severity, times: TimesFrom): KindTraits => ({ severity, times });
 
 /** In the order of the list, except that silent nodes with jobs come before those without. */
 export const KINDS = {
@@ -86,11 +86,11 @@ export const KINDS = {
   acks: row('notice', 'none'),
   not_on_board: row('notice', 'none'),
   held: row('notice', 'memory'),
-} as const satisfies Readonly<Record<Kind, Row>>;
+} as const satisfies Readonly<Record<TroubleKind, KindTraits>>;
 
 const RANKS = new Map(Object.keys(KINDS).map((kind, rank) => [kind, rank]));
 
 /** The place in the list: less is worse. */
-export function rankOf(kind: Kind): number {
+export function rankOf(kind: TroubleKind): number {
   return RANKS.get(kind) as number;
 }

@@ -9,11 +9,11 @@ import type { Snapshot } from '../shm/snapshot.js';
 import { formatDuration } from '../text/durations.js';
 import { foldParts } from '../text/hostlists.js';
 import type { Anomaly, Finding } from './finding.js';
-import type { Kind } from './kinds.js';
+import type { TroubleKind } from './kinds.js';
 import { receiverTexts } from './rejections.js';
 
 /** Something about no node, with one sentence. */
-function say(kind: Kind, of: Anomaly['kind'], text: string, what: string, more: Partial<Finding> = {}): Finding {
+function say(kind: TroubleKind, of: Anomaly['kind'], text: string, what: string, more: Partial<Finding> = {}): Finding {
   return { kind, nodes: [], what, ...more, sentences: [{ kind: of, nodes: [], text }] };
 }
 

@@ -6,7 +6,7 @@ import { reasonWords, sentences } from '../layout/wording.gen.js';
 import { sinceMs } from '../shm/header.js';
 import { isInPieces } from '../shm/links.js';
 import type { State } from '../shm/liveness.js';
-import { LATELY_MS, type Refusal } from '../shm/refusal.js';
+import { LATELY_MS, type Rejection } from '../shm/refusal.js';
 import {
   CLOCK_UNMEASURED,
   distanceText,
@@ -19,14 +19,14 @@ import {
 import { SENDERS_EACH, type SenderEntry, type Snapshot } from '../shm/snapshot.js';
 import { formatDuration } from '../text/durations.js';
 import { shownNames } from '../text/hostlists.js';
-import { bySource, type Source } from '../text/rejectedsources.js';
+import { bySource, type RejectedSource } from '../text/rejectedsources.js';
 import { oneLine } from '../text/text.js';
 
 /** A node in whose name a report was rejected after its newest one. */
 export interface RefusedNode {
   readonly name: string;
   readonly state: State;
-  readonly refusal: Refusal;
+  readonly refusal: Rejection;
 }
 
 function textOf(nodes: readonly RefusedNode[]): string {
@@ -106,20 +106,20 @@ export function monitorWarnings(board: Snapshot): string[] {
 }
 
 /** How often, and since when, something was rejected. */
-export function oftenText(snapshot: Snapshot, { count, firstNs, lastNs }: Omit<Source, 'names'>): string {
+export function oftenText(snapshot: Snapshot, { count, firstNs, lastNs }: Omit<RejectedSource, 'names'>): string {
   const age = formatDuration(sinceMs(snapshot, lastNs));
   if (count === 1) return sentences.once({ age });
   return sentences.often({ count, time: formatDuration(Math.max(0, Number(lastNs - firstNs) / 1e6)), age });
 }
 
 /** What a source with a missing or false signature sends, and the possible reason. */
-const signatureOf = ({ reason }: Pick<Source, 'reason'>) => {
+const signatureOf = ({ reason }: Pick<RejectedSource, 'reason'>) => {
   const words = reasonWords[enums.reason[reason] ?? ''];
   return words === undefined || words.sends === '' ? undefined : words;
 };
 
 /** Whether the name in a rejected report proves nothing, because its signature is missing or false. */
-export function isUnproved(source: Pick<Source, 'reason'>): boolean {
+export function isUnproved(source: Pick<RejectedSource, 'reason'>): boolean {
   return signatureOf(source) !== undefined;
 }
 
@@ -127,7 +127,7 @@ export function isUnproved(source: Pick<Source, 'reason'>): boolean {
 const claimed = (names: readonly string[]) => (names.length === 1 ? oneLine(names[0] ?? '') : shownNames(names));
 
 /** The names under which a source sends. They are claims; nothing is known about them. */
-function claimText(snapshot: Snapshot, { reason, names }: Source): string {
+function claimText(snapshot: Snapshot, { reason, names }: RejectedSource): string {
   if (names.length === 0) return '';
   if (names.length === 1) return ` ${sentences.claimName({ name: claimed(names) })}`;
   // The board has no room for more entries of one reason.
@@ -139,7 +139,7 @@ function claimText(snapshot: Snapshot, { reason, names }: Source): string {
  * What came from a source and was rejected. With a false signature the sentence names the source, because the name in
  * the report proves nothing.
  */
-export function sourceText(snapshot: Snapshot, source: Source): string {
+export function sourceText(snapshot: Snapshot, source: RejectedSource): string {
   const reason = enums.reason[source.reason] ?? String(source.reason);
   const often = oftenText(snapshot, source);
   const signature = signatureOf(source);

@@ -2,7 +2,7 @@
 // has its own begin.
 
 import { HOUR_MS } from '../changes/deafness.js';
-import { afterwards, LastReports, type Said, saidFacts } from '../changes/lastwords.js';
+import { afterwards, LastReports, type SaidWord, saidFacts } from '../changes/lastwords.js';
 import type { Survey, Surveyed } from '../query/survey.js';
 import type { SchedulerView } from '../schedulerfile/schedulerview.js';
 import { mirrorOf } from '../shm/header.js';
@@ -11,7 +11,7 @@ import { PROBLEM_TEXT, PROBLEMS, type Problem, problemBit } from '../shm/problem
 import type { Snapshot } from '../shm/snapshot.js';
 import { fold } from '../text/hostlists.js';
 import type { Finding } from './finding.js';
-import type { Kind } from './kinds.js';
+import type { TroubleKind } from './kinds.js';
 import { causeText, switchOf } from './switches.js';
 import { type Fall, groupsOf, racksOf } from './together.js';
 
@@ -34,7 +34,7 @@ interface Spell {
   readonly sinceMs: number;
 }
 
-type Memories = ReadonlyMap<Surveyed, Memory>;
+type NodeMemories = ReadonlyMap<Surveyed, Memory>;
 
 /** The trouble that ended last, and whatever had ended shortly before that began. */
 function lastOnes(ended: readonly Spell[]): Spell[] {
@@ -51,7 +51,7 @@ function lastOnes(ended: readonly Spell[]): Spell[] {
 
 /** The line of these: of those that last, or if there are none, of those that ended last. Undefined: there are none. */
 function lineOf(
-  kind: Kind,
+  kind: TroubleKind,
   cause: string | undefined,
   spells: readonly Spell[],
   what: (of: readonly Spell[]) => string,
@@ -80,7 +80,7 @@ function lineOf(
 }
 
 /** What is remembered of those of these nodes that have trouble or had it within the last hour. */
-export function troubled(snapshot: Snapshot, all: readonly Surveyed[]): Memories {
+export function troubled(snapshot: Snapshot, all: readonly Surveyed[]): NodeMemories {
   const memories = new Map<Surveyed, Memory>();
   for (const node of all) {
     const memory = snapshot.troubleWithin(node.index, HOUR_MS) ? snapshot.memoryOf(node.index) : undefined;
@@ -90,7 +90,7 @@ export function troubled(snapshot: Snapshot, all: readonly Surveyed[]): Memories
 }
 
 /** The problems of these nodes. */
-export function problemLines(memories: Memories, nodes: readonly Surveyed[]): Finding[] {
+export function problemLines(memories: NodeMemories, nodes: readonly Surveyed[]): Finding[] {
   const byProblem = new Map<Problem, Spell[]>(PROBLEMS.map(problem => [problem, []]));
   for (const node of nodes) {
     const memory = memories.get(node);
@@ -118,7 +118,7 @@ export function problemLines(memories: Memories, nodes: readonly Surveyed[]): Fi
 /** What the last reports of silent nodes said, by what most of them said first. `isAll`: also that none said anything. */
 function words(reports: LastReports, snapshot: Snapshot, spells: readonly Spell[], isAll: boolean): string {
   if (spells[0]?.endedMs !== undefined) return '';
-  const said = new Map<string, { rows: readonly Said[]; count: number }>();
+  const said = new Map<string, { rows: readonly SaidWord[]; count: number }>();
   for (const { node } of spells) {
     const rows = reports.of({ snapshot, index: node.index })?.rows ?? [];
     const key = rows.join();
@@ -132,11 +132,11 @@ function words(reports: LastReports, snapshot: Snapshot, spells: readonly Spell[
   return `; ${parts.join('; ')}`;
 }
 
-type Silenced = Spell & Fall & { readonly isNow: boolean };
+type SilenceSpell = Spell & Fall & { readonly isNow: boolean };
 
 /** Silences, and times in which a node that is uncertain now was not heard. */
-function silences(snapshot: Snapshot, all: readonly Surveyed[], memories: Memories): Silenced[] {
-  const found: Silenced[] = [];
+function silences(snapshot: Snapshot, all: readonly Surveyed[], memories: NodeMemories): SilenceSpell[] {
+  const found: SilenceSpell[] = [];
   const isMirror = mirrorOf(snapshot) !== undefined;
   for (const node of all) {
     const { state, index } = node;
@@ -160,9 +160,9 @@ function silences(snapshot: Snapshot, all: readonly Surveyed[], memories: Memori
 }
 
 /** Those that no link explains: neither one that is down or dark now, nor one that was when the node fell silent. */
-function unexplained(falls: readonly Silenced[], links: readonly Finding[]): Silenced[] {
+function unexplained(falls: readonly SilenceSpell[], links: readonly Finding[]): SilenceSpell[] {
   const causes = links.map(({ nodes, sinceMs = 0, endedMs }) => ({ nodes: new Set(nodes), sinceMs, endedMs }));
-  const explains = ({ node, beganMs, endedMs }: Silenced) =>
+  const explains = ({ node, beganMs, endedMs }: SilenceSpell) =>
     causes.some(({ nodes, sinceMs, endedMs: over }) => {
       const isThen = over === undefined ? endedMs === undefined : beganMs <= sinceMs + BEFORE_MS && beganMs >= over;
       return isThen && nodes.has(node);
@@ -176,7 +176,7 @@ function unexplained(falls: readonly Silenced[], links: readonly Finding[]): Sil
  */
 export function silenceLines(
   found: Survey,
-  memories: Memories,
+  memories: NodeMemories,
   links: readonly Finding[],
   scheduler: SchedulerView | undefined,
 ): Finding[] {
@@ -184,9 +184,9 @@ export function silenceLines(
   const falls = unexplained(silences(snapshot, all, memories), links);
   const reports = new LastReports(snapshot);
   const chosen = nodes === all ? undefined : new Set(nodes);
-  const isChosen = ({ node }: Silenced) => chosen === undefined || chosen.has(node);
+  const isChosen = ({ node }: SilenceSpell) => chosen === undefined || chosen.has(node);
   const nowMs = Number(snapshot.evidence.nowNs / 1_000_000n);
-  const groups = new Map<string, Silenced[]>();
+  const groups = new Map<string, SilenceSpell[]>();
   for (const group of groupsOf(snapshot, falls)) {
     const began = group.reduce((most, { beganMs }) => Math.max(most, beganMs), 0);
     // Of its racks, the first one: whichever of the others are well again, the line stays the same.

@@ -9,7 +9,7 @@ import { compareNames, fold } from '../text/hostlists.js';
 import { oneLine } from '../text/text.js';
 import type { Anomaly, Finding } from './finding.js';
 import { findingsOf, type OtherSources, sentencesIn } from './findings.js';
-import { KINDS, type Kind, rankOf } from './kinds.js';
+import { KINDS, rankOf, type TroubleKind } from './kinds.js';
 
 /** What the list is made from besides the board. */
 export interface Besides extends OtherSources {
@@ -62,7 +62,7 @@ function setAside(nodes: readonly Surveyed[], besides: Besides): TroubleInfo['as
   return { nodes: fold(those.map(({ name }) => name)), count: those.length, why };
 }
 
-interface Line {
+interface RankedTrouble {
   readonly info: TroubleInfo;
   readonly rank: number;
   /** Infinity: not known. */
@@ -76,7 +76,7 @@ function lineOf(
   what: string,
   besides: Besides,
   hourly: ReadonlyMap<string, number> | undefined,
-): Line {
+): RankedTrouble {
   const { kind, cause, nodes, sinceMs, lastMs, endedMs, times } = finding;
   const key = cause === undefined ? kind : `${kind}:${cause}`;
   const since = sinceMs === undefined ? undefined : instant(found, sinceMs);
@@ -116,7 +116,7 @@ function lineOf(
 }
 
 /** Bright ones by rank, then those that began first; dimmed ones behind them. */
-function compare(a: Line, b: Line): number {
+function compare(a: RankedTrouble, b: RankedTrouble): number {
   return (
     DIMMED.indexOf(a.info.dim) - DIMMED.indexOf(b.info.dim) ||
     a.rank - b.rank ||
@@ -126,7 +126,7 @@ function compare(a: Line, b: Line): number {
 }
 
 /** What explains why nodes are not heard. */
-const EXPLAINING: ReadonlySet<Kind> = new Set(['refused', 'rival', 'clone', 'mirror']);
+const EXPLAINING: ReadonlySet<TroubleKind> = new Set(['refused', 'rival', 'clone', 'mirror']);
 
 /** Without the groups that fell together because of something else, as a rack whose reports are all rejected. */
 function withoutExplained(findings: readonly Finding[]): readonly Finding[] {

@@ -25,7 +25,7 @@ import { escaped, json } from '../text/output.js';
 import { didYouMean, InputError, nearest, quote } from '../text/text.js';
 import { oddJson, oddText } from '../trouble/oddlines.js';
 import type { HistoryTable } from './history.js';
-import type { Jobs } from './joblook.js';
+import type { JobLook } from './joblook.js';
 import { type AskedPage, NodePages } from './nodeorder.js';
 import { openApi } from './openapi.js';
 import { READINGS, type Wall } from './wall.js';
@@ -326,7 +326,7 @@ export class Api {
   }
 
   /** What is told of jobs. */
-  #ofJobs(path: string, query: URLSearchParams, tell: (jobs: Jobs, digest: Snapshot) => object): HttpResponse {
+  #ofJobs(path: string, query: URLSearchParams, tell: (jobs: JobLook, digest: Snapshot) => object): HttpResponse {
     checked(query, []);
     const { jobs, digest, watcher } = this.wall;
     if (jobs === undefined) throw new Refusal('jobs_hidden', JOBS_HIDDEN);

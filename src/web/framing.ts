@@ -2,10 +2,10 @@
 
 import { FRAME, FRAME_HEAD } from './wire.js';
 
-type Kind = keyof typeof FRAME;
+type FrameKind = keyof typeof FRAME;
 
 /** A frame with room for so many bytes of payload, and a view that begins at the payload. */
-function frame(kind: Kind, bytes: number): [Uint8Array<ArrayBuffer>, DataView] {
+function frame(kind: FrameKind, bytes: number): [Uint8Array<ArrayBuffer>, DataView] {
   const whole = new Uint8Array(FRAME_HEAD + bytes);
   const view = new DataView(whole.buffer);
   view.setUint32(0, bytes + 1, true);
@@ -14,7 +14,7 @@ function frame(kind: Kind, bytes: number): [Uint8Array<ArrayBuffer>, DataView] {
 }
 
 /** A frame of JSON. */
-export function jsonFrame(kind: Kind, value: object): Uint8Array {
+export function jsonFrame(kind: FrameKind, value: object): Uint8Array {
   const text = Buffer.from(JSON.stringify(value));
   const [whole] = frame(kind, text.length);
   whole.set(text, FRAME_HEAD);

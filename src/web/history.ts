@@ -7,21 +7,21 @@ import { SlicedLook } from '../service/slices.js';
 import {
   addValues,
   BLOCK,
-  Block,
   BYTES,
   bitsAt,
   COUNTS,
   copyValues,
   countStates,
+  GroupSums,
   groupColumns,
+  HistoryBlock,
+  HistoryRows,
   KEPT_BITS,
   putBits,
-  Rows,
-  Sums,
   VALUES,
 } from './historyrows.js';
 import type { Grouped } from './layouts.js';
-import { TICK_MS, type Tick } from './watcher.js';
+import { TICK_MS, type WatcherTick } from './watcher.js';
 import { type BoardStatus, CELL, type GapKind, numberOf, RIVER, STATE_MASK, STATES, VALUE_MOST } from './wire.js';
 
 const { columns: COLUMNS, valueEvery: EVERY, most: VALUE_MOST_8, none: NONE, gap: GAP } = RIVER;
@@ -40,16 +40,16 @@ export interface HistoryTable {
 }
 
 export class RiverHistory {
-  readonly #blocks: Block[] = [];
+  readonly #blocks: HistoryBlock[] = [];
   /** The place of each node that was ever seen, by its name; and by its number on the present board. */
   readonly #places = new Map<string, number>();
   readonly #free: number[] = [];
   #ofNode = new Uint32Array();
   #roster = 0;
   #known = 0;
-  readonly #rows = new Map<string, Rows>();
+  readonly #rows = new Map<string, HistoryRows>();
   /** Rows that are being added up, which looks go on for. */
-  readonly #filling = new Set<Rows>();
+  readonly #filling = new Set<HistoryRows>();
   /** The number of the newest column, counted from the start; -1: there is none. */
   #newest = -1;
   /** The number of the look of the newest column, and the wall clock of that look, ms. */
@@ -77,7 +77,7 @@ export class RiverHistory {
   }
 
   /** Adds a look as column number `number`: its second, counted from the start. */
-  take(tick: Tick, names: readonly string[], number: number): void {
+  take(tick: WatcherTick, names: readonly string[], number: number): void {
     if (number <= this.#newest) return;
     this.#newest = number;
     this.#newestSeq = tick.seq;
@@ -92,7 +92,7 @@ export class RiverHistory {
     }
   }
 
-  #takeColumn(tick: Tick, number: number): void {
+  #takeColumn(tick: WatcherTick, number: number): void {
     const place = number % COLUMNS;
     for (const block of this.#blocks)
       block.states.fill(GAP | (GAP << 4), (place * BLOCK) / 2, ((place + 1) * BLOCK) / 2);
@@ -104,7 +104,7 @@ export class RiverHistory {
   }
 
   /** Gives each node its place. */
-  #place({ roster, count }: Tick, names: readonly string[]): void {
+  #place({ roster, count }: WatcherTick, names: readonly string[]): void {
     if (roster !== this.#roster) {
       this.#roster = roster;
       this.#known = 0;
@@ -127,7 +127,7 @@ export class RiverHistory {
       if (place === undefined) {
         place = this.#free.pop() ?? this.#places.size + this.#free.length;
         this.#places.set(name, place);
-        if (place < MOST_NODES && place >= this.#blocks.length * BLOCK) this.#blocks.push(new Block());
+        if (place < MOST_NODES && place >= this.#blocks.length * BLOCK) this.#blocks.push(new HistoryBlock());
       }
       this.#ofNode[this.#known] = place;
     }
@@ -141,16 +141,16 @@ export class RiverHistory {
     for (let i = at; i < block.values.length; i += BLOCK) block.values[i] = NONE;
   }
 
-  #takeNodes({ count, cells }: Tick, place: number): void {
+  #takeNodes({ count, cells }: WatcherTick, place: number): void {
     const [first] = cells as [Uint16Array];
     for (let i = 0; i < count; i++) {
       const node = this.#ofNode[i] as number;
       if (node < MOST_NODES)
-        putBits(this.#blocks[node >>> 8] as Block, node & (BLOCK - 1), place, (first[i] as number) & KEPT_BITS);
+        putBits(this.#blocks[node >>> 8] as HistoryBlock, node & (BLOCK - 1), place, (first[i] as number) & KEPT_BITS);
     }
   }
 
-  #takeValues({ count, cells }: Tick, column: number): void {
+  #takeValues({ count, cells }: WatcherTick, column: number): void {
     for (const block of this.#blocks) {
       const size = SCALES.length * BLOCK;
       block.values.fill(NONE, column * size, (column + 1) * size);
@@ -162,15 +162,15 @@ export class RiverHistory {
         const node = this.#ofNode[i] as number;
         // The last value of a node that is not live has no known time.
         if (node < MOST_NODES && (cell & STATE_MASK) === LIVE)
-          (this.#blocks[node >>> 8] as Block).values[at + (node & (BLOCK - 1))] = BYTES[
+          (this.#blocks[node >>> 8] as HistoryBlock).values[at + (node & (BLOCK - 1))] = BYTES[
             cell >>> CELL.valueShift
           ] as number;
       }
     }
   }
 
-  #takeGroups({ count, cells }: Tick, rows: Rows, place: number): void {
-    const sums = new Sums(rows.groups);
+  #takeGroups({ count, cells }: WatcherTick, rows: HistoryRows, place: number): void {
+    const sums = new GroupSums(rows.groups);
     const of = this.#groupsOf(rows, count);
     const [first] = cells as [Uint16Array];
     for (let i = 0; i < count; i++) sums.count(of[i] as number, first[i] as number);
@@ -193,7 +193,7 @@ export class RiverHistory {
   }
 
   /** The row number of each of so many nodes. */
-  #groupsOf(rows: Rows, count: number): Uint32Array {
+  #groupsOf(rows: HistoryRows, count: number): Uint32Array {
     const of = new Uint32Array(count);
     const { grouped } = rows;
     if (grouped === undefined) return of;
@@ -224,7 +224,7 @@ export class RiverHistory {
     if (rows === undefined || rows.grouped !== grouped || rows.isOld) {
       rows =
         [...this.#filling].find(each => each.grouped === grouped && !each.isOld) ??
-        this.#begin(new Rows(grouped), count);
+        this.#begin(new HistoryRows(grouped), count);
       await rows.filled;
       this.#rows.set(key, rows);
     }
@@ -356,14 +356,14 @@ export class RiverHistory {
   }
 
   /** Begins to add rows up; they are complete when they are filled. */
-  #begin(rows: Rows, count: number): Rows {
+  #begin(rows: HistoryRows, count: number): HistoryRows {
     this.#filling.add(rows);
     rows.filled = this.#addUp(rows, count).finally(() => this.#filling.delete(rows));
     return rows;
   }
 
   /** The row number of each node, by the places of nodes; -1: the place is empty. */
-  #groupsByPlace(rows: Rows, count: number): Int32Array {
+  #groupsByPlace(rows: HistoryRows, count: number): Int32Array {
     const nodes = Math.min(count, this.#known);
     const of = this.#groupsOf(rows, nodes);
     const groups = new Int32Array(this.#blocks.length * BLOCK).fill(-1);
@@ -378,7 +378,7 @@ export class RiverHistory {
    * Fills rows from the history of nodes: counts every second, readings as often as nodes have them. Looks go on
    * meanwhile, and write their own columns.
    */
-  async #addUp(rows: Rows, count: number): Promise<void> {
+  async #addUp(rows: HistoryRows, count: number): Promise<void> {
     const slices = this.slices();
     let [groups, roster] = [this.#groupsByPlace(rows, count), this.#roster];
     for (let number = Math.max(0, this.#newest - COLUMNS + 1), last = this.#newest; number <= last; number++) {
@@ -386,7 +386,7 @@ export class RiverHistory {
       // A gap, or overwritten by a look meanwhile.
       if (this.#numbers[place] !== number) continue;
       if (roster !== this.#roster) [groups, roster] = [this.#groupsByPlace(rows, this.#known), this.#roster];
-      const sums = new Sums(rows.groups);
+      const sums = new GroupSums(rows.groups);
       for (const [number, block] of this.#blocks.entries()) countStates(block, groups, number * BLOCK, place, sums);
       const slow = place - (place % EVERY);
       // The readings of its ten seconds, which were taken in the first of them.
@@ -419,7 +419,7 @@ export class RiverHistory {
   }
 
   /** Keeps the memory of all groups within its limit: those whose last request is longest ago are removed. */
-  #bound(latest: Rows): void {
+  #bound(latest: HistoryRows): void {
     const byAge = [...this.#rows].sort(([, a], [, b]) => a.lastAsked - b.lastAsked);
     for (const [key, rows] of byAge) {
       if (this.#groupBytes() <= GROUPS_BYTES || rows === latest) return;

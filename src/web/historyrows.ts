@@ -24,7 +24,7 @@ function byteOf(value: number): number {
 export const BYTES = Uint8Array.from({ length: 4096 }, (_, value) => byteOf(value));
 
 /** The history of BLOCK nodes. */
-export class Block {
+export class HistoryBlock {
   /** KEPT_BITS of two nodes per byte, for each column; GAP: nobody looked, or the node did not exist. */
   readonly states = new Uint8Array((COLUMNS * BLOCK) / 2).fill(GAP | (GAP << 4));
   /** For each column of readings, for each reading. */
@@ -47,7 +47,7 @@ class GroupHistory {
 }
 
 /** The groups of a rule. */
-export class Rows {
+export class HistoryRows {
   readonly byName = new Map<string | undefined, GroupHistory>();
   /** The row of each group, by the group's number. */
   readonly #ofGroup: GroupHistory[] = [];
@@ -109,7 +109,7 @@ export class Rows {
 }
 
 /** The sums of all groups of a rule, by their numbers. */
-export class Sums {
+export class GroupSums {
   readonly counts: Uint32Array;
   readonly #least: Uint8Array;
   readonly #most: Uint8Array;
@@ -169,18 +169,24 @@ export class Sums {
 }
 
 /** The KEPT_BITS of a node, or GAP. */
-export function bitsAt({ states }: Block, at: number, column: number): number {
+export function bitsAt({ states }: HistoryBlock, at: number, column: number): number {
   return ((states[(column * BLOCK + at) >> 1] as number) >> ((at & 1) * 4)) & 15;
 }
 
-export function putBits({ states }: Block, at: number, column: number, bits: number): void {
+export function putBits({ states }: HistoryBlock, at: number, column: number, bits: number): void {
   const byte = (column * BLOCK + at) >> 1;
   const shift = (at & 1) * 4;
   states[byte] = ((states[byte] as number) & ~(15 << shift)) | (bits << shift);
 }
 
 /** Counts a block's nodes in a column; `groups`: for each node from number `first` on. */
-export function countStates({ states }: Block, groups: Int32Array, first: number, column: number, sums: Sums): void {
+export function countStates(
+  { states }: HistoryBlock,
+  groups: Int32Array,
+  first: number,
+  column: number,
+  sums: GroupSums,
+): void {
   for (let at = 0, byte = (column * BLOCK) / 2; at < BLOCK; at += 2, byte++) {
     const two = states[byte] as number;
     const [even, odd] = [groups[first + at] as number, groups[first + at + 1] as number];
@@ -190,7 +196,13 @@ export function countStates({ states }: Block, groups: Int32Array, first: number
 }
 
 /** Adds the readings of a block for the seconds that begin with that column. */
-export function addValues({ values }: Block, groups: Int32Array, first: number, column: number, sums: Sums): void {
+export function addValues(
+  { values }: HistoryBlock,
+  groups: Int32Array,
+  first: number,
+  column: number,
+  sums: GroupSums,
+): void {
   let from = (column / EVERY) * SCALES.length * BLOCK;
   for (let scale = 0; scale < SCALES.length; scale++)
     for (let at = 0; at < BLOCK; at++, from++) {
@@ -200,7 +212,7 @@ export function addValues({ values }: Block, groups: Int32Array, first: number, 
 }
 
 /** Copies the readings of another column. */
-export function copyValues(rows: Rows, from: number, to: number): void {
+export function copyValues(rows: HistoryRows, from: number, to: number): void {
   for (const { values } of rows.byName.values()) values.copyWithin(to * VALUES, from * VALUES, (from + 1) * VALUES);
 }
 

@@ -21,7 +21,7 @@ import type { Watcher } from './watcher.js';
 import { NODE_PAGE, RIVER } from './wire.js';
 
 /** What else of the wall a job's page shows. */
-interface Shown {
+interface JobPageSources {
   readonly watcher: Watcher;
   readonly river: RiverHistory;
   troubleAmong(names: readonly string[]): readonly TroubleInfo[];
@@ -30,7 +30,7 @@ interface Shown {
 /** It is looked at again after so long, ms, whether it has changed or not, because it gets older. */
 const LOOK_MS = 2000;
 
-export class Jobs {
+export class JobLook {
   #view: SchedulerView | undefined;
   #names: readonly string[] = [];
   #lookedAt = Number.NEGATIVE_INFINITY;
@@ -75,7 +75,7 @@ export class Jobs {
   }
 
   /** One job, with the first of its nodes and their last 15 minutes; Throws a Refusal: there is none of that number. */
-  page(number: string, snapshot: Snapshot, wall: Shown): object {
+  page(number: string, snapshot: Snapshot, wall: JobPageSources): object {
     const { reader, names: all } = wall.watcher;
     const { view, nodeOf } = this.#look(snapshot, all);
     const parts = jobsNumbered(number, view, nodeOf);

@@ -9,7 +9,7 @@ import { type Reading, taken, type Value } from '../readings/measures.js';
 import { SLICE_MS } from '../service/slices.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { compareNames, expand, fold } from '../text/hostlists.js';
-import type { NodeConsumer, Tick, Watcher } from './watcher.js';
+import type { NodeConsumer, Watcher, WatcherTick } from './watcher.js';
 import { AUTO, type GroupInfo } from './wire.js';
 
 /** If there are more groups, the rest is shown as one group without a name. */
@@ -221,7 +221,7 @@ export class Chosen implements NodeConsumer {
 }
 
 /** The order of the cells, for all streams with the same view. */
-export interface Layout {
+export interface CellLayout {
   readonly number: number;
   /** The number of the node of each cell. */
   readonly order: Uint32Array;
@@ -232,7 +232,7 @@ let layouts = 0;
 
 /** Keeps the layout of nodes with this grouping and condition. */
 export class Arrangement {
-  #layout: Layout = { number: 0, order: new Uint32Array(), groups: [] };
+  #layout: CellLayout = { number: 0, order: new Uint32Array(), groups: [] };
   #made = '';
   /** Not made again before this time if only the condition holds for other nodes; of performance.now(). */
   #notBefore = 0;
@@ -244,7 +244,7 @@ export class Arrangement {
   ) {}
 
   /** The layout at that look; the same object as before if nothing has changed. */
-  at({ roster, count }: Tick): Layout {
+  at({ roster, count }: WatcherTick): CellLayout {
     const stays = `${roster} ${count} ${this.grouped?.version}`;
     const made = `${stays} ${this.chosen?.version}`;
     const now = performance.now();
@@ -256,7 +256,7 @@ export class Arrangement {
     return this.#layout;
   }
 
-  #make(count: number): Layout {
+  #make(count: number): CellLayout {
     const { names } = this.watcher;
     const members = new Map<string | undefined, Map<string, number>>();
     const { grouped, chosen } = this;
@@ -297,7 +297,7 @@ function sortedGroups(members: Map<string | undefined, Map<string, number>>): [s
 }
 
 /** The values of a field of all nodes, by their numbers: of the last look, or of an earlier one if reading takes long. */
-export class Values implements NodeConsumer {
+export class FieldValues implements NodeConsumer {
   readonly of: Value[] = [];
   readonly isTooSlow = false;
   readonly #cursor = new Cursor();

@@ -14,7 +14,7 @@ import type { Node, Snapshot } from '../shm/snapshot.js';
 import { compareNames } from '../text/hostlists.js';
 import { json } from '../text/output.js';
 import type { Wall } from './wall.js';
-import type { Tick } from './watcher.js';
+import type { WatcherTick } from './watcher.js';
 import { CELL, NODE_PAGE, NOT_MEASURED, STATE_MASK, STATES, type State } from './wire.js';
 
 /** So many answers are kept until the next look. */
@@ -35,10 +35,10 @@ export interface AskedPage {
   readonly isChosen: (index: number, name: string) => boolean;
 }
 
-type Order = (a: number, b: number) => number;
+type Comparator = (a: number, b: number) => number;
 
 /** Two lists in an order as one, of which only the first `most` are wanted. */
-async function merged(a: number[], b: number[], most: number, by: Order, slices: SlicedLook): Promise<number[]> {
+async function merged(a: number[], b: number[], most: number, by: Comparator, slices: SlicedLook): Promise<number[]> {
   const all: number[] = [];
   const length = Math.min(most, a.length + b.length);
   for (let i = 0, j = 0; all.length < length; ) {
@@ -50,7 +50,7 @@ async function merged(a: number[], b: number[], most: number, by: Order, slices:
 }
 
 /** The nodes in an order: at least the first `most` of them. */
-async function firstOf(nodes: readonly number[], most: number, by: Order, slices: SlicedLook): Promise<number[]> {
+async function firstOf(nodes: readonly number[], most: number, by: Comparator, slices: SlicedLook): Promise<number[]> {
   let runs: number[][] = [];
   for (let at = 0; at < nodes.length; at += CHUNK) {
     const [best] = runs;
@@ -89,7 +89,7 @@ function rowTeller({ fields, columns }: Pick<AskedPage, 'fields' | 'columns'>, d
     teller(node, extra.length === 0 ? undefined : Object.fromEntries(extra.map(one => [one.name, one.text(node)])));
 }
 
-interface Row {
+interface SortRow {
   readonly name: string;
   readonly key: Value;
   readonly text: string;
@@ -104,7 +104,7 @@ function orderOf({ sort, columns }: AskedPage) {
 }
 
 /** Of these fields those that no node has, as far as the readings of the map tell. */
-function unmeasured(fields: readonly string[] | undefined, { cells, count }: Tick): string[] {
+function unmeasured(fields: readonly string[] | undefined, { cells, count }: WatcherTick): string[] {
   return (fields ?? []).filter(field => {
     const scale = SCALES.findIndex(({ name }) => name === field);
     const column = cells[scale];
@@ -175,7 +175,7 @@ export class NodePages {
     const reader = new BoardReader(path, owner);
     const nowMs = Date.now();
     try {
-      const rows: Row[] = [];
+      const rows: SortRow[] = [];
       const teller = rowTeller(asked, digest);
       for (const index of shown) {
         await slices.next();
@@ -187,7 +187,7 @@ export class NodePages {
         rows.push({ name, key, text: teller(node) });
       }
       // Their values are newer than those by which they were chosen.
-      const byKey = comparisonBy<Row>(
+      const byKey = comparisonBy<SortRow>(
         order,
         ({ key }) => key,
         (a, b) => compareNames(a.name, b.name),

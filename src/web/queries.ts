@@ -8,8 +8,8 @@ import { SlicedLook } from '../service/slices.js';
 import { NoBoard } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
 import { InputError } from '../text/text.js';
-import { Chosen, Grouped, Values } from './layouts.js';
-import type { View } from './streams.js';
+import { Chosen, FieldValues, Grouped } from './layouts.js';
+import type { StreamView } from './streams.js';
 import { evaluateAll, type NodeConsumer, type Watcher } from './watcher.js';
 
 /** The longest condition or rule, bytes. */
@@ -27,7 +27,7 @@ export class TooMuch extends Error {
   readonly code = 'too_much';
 }
 
-type Query = Chosen | Grouped | Values;
+type WallQuery = Chosen | Grouped | FieldValues;
 
 interface SharedQuery<A extends NodeConsumer> {
   readonly consumer: A;
@@ -41,7 +41,7 @@ interface SharedQuery<A extends NodeConsumer> {
 export class Queries {
   readonly #conditions = new Map<string, SharedQuery<Chosen>>();
   readonly #rules = new Map<string, SharedQuery<Grouped>>();
-  readonly #values = new Map<string, SharedQuery<Values>>();
+  readonly #values = new Map<string, SharedQuery<FieldValues>>();
   readonly #reader: BoardReader;
   /** Evaluations run one after another, half of the time. */
   #passes: Promise<void> = Promise.resolve();
@@ -62,21 +62,21 @@ export class Queries {
   }
 
   /** The groups of that rule; throws likewise. */
-  async grouped(text: string, grouping: Grouping): Promise<NonNullable<View['by']>> {
+  async grouped(text: string, grouping: Grouping): Promise<NonNullable<StreamView['by']>> {
     const kept = this.#keep(this.#rules, 'by', text, () => new Grouped(grouping));
     return { text, grouping, grouped: await this.#settled(kept, 'by') };
   }
 
   /** The values of that field; throws TooMuch if too many fields are asked for at once. */
-  async values(field: Reading): Promise<Values> {
+  async values(field: Reading): Promise<FieldValues> {
     return await this.#settled(
-      this.#keep(this.#values, 'sort', field.name, () => new Values(field)),
+      this.#keep(this.#values, 'sort', field.name, () => new FieldValues(field)),
       'sort',
     );
   }
 
   /** Waits until all nodes were evaluated once. */
-  async #settled<A extends Query>(kept: SharedQuery<A>, what: string): Promise<A> {
+  async #settled<A extends WallQuery>(kept: SharedQuery<A>, what: string): Promise<A> {
     // A client that waits counts as a user of it.
     kept.uses++;
     try {
@@ -89,7 +89,12 @@ export class Queries {
     throw new TooMuch(`${what}: it takes too long to evaluate; write a simpler one`);
   }
 
-  #keep<A extends Query>(all: Map<string, SharedQuery<A>>, what: string, text: string, make: () => A): SharedQuery<A> {
+  #keep<A extends WallQuery>(
+    all: Map<string, SharedQuery<A>>,
+    what: string,
+    text: string,
+    make: () => A,
+  ): SharedQuery<A> {
     const lastAsked = performance.now();
     const known = all.get(text);
     if (known !== undefined) {
@@ -107,14 +112,14 @@ export class Queries {
   }
 
   /** Evaluates all nodes once, and again at each look from then on. */
-  #ask(consumer: Query): Promise<void> {
+  #ask(consumer: WallQuery): Promise<void> {
     const began = this.#passes.then(() => performance.now());
     const pass = began.then(() => this.#pass(consumer));
     this.#passes = pass.then(async () => rest(performance.now() - (await began), undefined, { ref: false }));
     return pass;
   }
 
-  async #pass(consumer: Query): Promise<void> {
+  async #pass(consumer: WallQuery): Promise<void> {
     const slices = new SlicedLook();
     try {
       do {
@@ -134,7 +139,7 @@ export class Queries {
   }
 
   /** A stream uses the queries of this view, or uses them no more. */
-  use({ by, chosen }: View, more: 1 | -1): void {
+  use({ by, chosen }: StreamView, more: 1 | -1): void {
     const kept = [by && this.#rules.get(by.text), chosen && this.#conditions.get(chosen.text)];
     for (const one of kept) if (one !== undefined) one.uses += more;
   }

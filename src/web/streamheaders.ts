@@ -16,8 +16,8 @@ import type { Snapshot } from '../shm/snapshot.js';
 import { fold, tryExpand } from '../text/hostlists.js';
 import { oneLine } from '../text/text.js';
 import { troubleOf } from '../trouble/trouble.js';
-import type { NodeConsumer, Tick, Watcher } from './watcher.js';
-import { type Head, TROUBLE_MOST } from './wire.js';
+import type { NodeConsumer, Watcher, WatcherTick } from './watcher.js';
+import { TROUBLE_MOST, type WallHead } from './wire.js';
 
 /** The share of the time that may be used for the list. */
 const SHARE = 0.03;
@@ -27,11 +27,11 @@ const SHARE = 0.03;
  */
 const OLDEST_MS = 5000;
 
-type Told = Pick<Head, 'dark' | 'trouble' | 'trouble_more'>;
-const NONE: Told = { dark: [], trouble: [], trouble_more: 0 };
+type HeadLists = Pick<WallHead, 'dark' | 'trouble' | 'trouble_more'>;
+const NONE: HeadLists = { dark: [], trouble: [], trouble_more: 0 };
 
 /** Links that are down or dark, and the nodes behind them. */
-function darkOf(snapshot: Snapshot, { all }: Survey): Head['dark'] {
+function darkOf(snapshot: Snapshot, { all }: Survey): WallHead['dark'] {
   return linkNews(snapshot).map(({ number, text }) => {
     const link = snapshot.links.find(other => other.number === number);
     const behind = all.filter(({ index, state }) => state !== 'left' && snapshot.linkOf(index) === number);
@@ -81,7 +81,7 @@ export class StreamHeaders implements NodeConsumer {
   }
 
   /** The text for the last look. */
-  at({ seq, nowMs, state, count, roster }: Tick): Omit<Head, 'events'> {
+  at({ seq, nowMs, state, count, roster }: WatcherTick): Omit<WallHead, 'events'> {
     const { digest } = this;
     const base = { seq, now_ms: nowMs, state };
     if (this.watcher.trouble !== undefined || digest === undefined) {
@@ -128,7 +128,7 @@ export class StreamHeaders implements NodeConsumer {
     return troubleOf(found, { scheduler: this.scheduler(found), journals: this.journals, ...this.#acks.found });
   }
 
-  #tell(digest: Snapshot): Told {
+  #tell(digest: Snapshot): HeadLists {
     const found = survey(digest, {}, this.watcher.names);
     try {
       const trouble = this.#troubleOf(found);

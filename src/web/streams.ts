@@ -6,12 +6,12 @@ import type { Sink } from '../net/http.js';
 import type { Grouping } from '../options/options.js';
 import { SCALES } from '../readings/scales.js';
 import { changesFrame, jsonFrame, pictureFrame } from './framing.js';
-import { Arrangement, type Chosen, type Grouped, type Layout } from './layouts.js';
-import type { Tick, Watcher } from './watcher.js';
-import type { Head, Hello, LayoutInfo } from './wire.js';
+import { Arrangement, type CellLayout, type Chosen, type Grouped } from './layouts.js';
+import type { Watcher, WatcherTick } from './watcher.js';
+import type { Hello, LayoutInfo, WallHead } from './wire.js';
 
 /** What a stream shows. */
-export interface View {
+export interface StreamView {
   /** The index into SCALES. */
   readonly scale: number;
   readonly by: { readonly text: string; readonly grouping: Grouping; readonly grouped: Grouped } | undefined;
@@ -33,8 +33,8 @@ interface Client {
 
 /** What all streams share at a look. */
 export interface News {
-  readonly tick: Tick;
-  readonly head: Head;
+  readonly tick: WatcherTick;
+  readonly head: WallHead;
   /** The same object as at the last look if only its times have changed. */
   readonly headFrame: Uint8Array;
   /** Its first event has the number `count - kept.length + 1`. */
@@ -44,7 +44,7 @@ export interface News {
 /** All streams with the same view. */
 class Channel {
   readonly clients = new Set<Client>();
-  #layout: Layout | undefined;
+  #layout: CellLayout | undefined;
   #cells = new Uint16Array();
   #before = new Uint16Array();
   #seq = 0;
@@ -52,7 +52,7 @@ class Channel {
   #pictureFrame: Uint8Array | undefined;
 
   constructor(
-    readonly view: View,
+    readonly view: StreamView,
     readonly arrangement: Arrangement,
   ) {}
 
@@ -64,7 +64,7 @@ class Channel {
    * Takes the view's cells from a look; returns the frame for clients that have the last look, or undefined if a full
    * picture is shorter.
    */
-  #follow(tick: Tick): Uint8Array | undefined {
+  #follow(tick: WatcherTick): Uint8Array | undefined {
     const layout = this.arrangement.at(tick);
     const column = tick.cells[this.view.scale] as Uint16Array;
     const { order } = layout;
@@ -83,13 +83,13 @@ class Channel {
   }
 
   get #picture(): Uint8Array {
-    this.#pictureFrame ??= pictureFrame((this.#layout as Layout).number, this.#seq, this.#cells);
+    this.#pictureFrame ??= pictureFrame((this.#layout as CellLayout).number, this.#seq, this.#cells);
     return this.#pictureFrame;
   }
 
   get #layoutBytes(): Uint8Array {
     if (this.#layoutFrame === undefined) {
-      const { number, groups, order } = this.#layout as Layout;
+      const { number, groups, order } = this.#layout as CellLayout;
       this.#layoutFrame = jsonFrame('layout', { layout: number, count: order.length, groups } satisfies LayoutInfo);
     }
     return this.#layoutFrame;
@@ -106,7 +106,7 @@ class Channel {
       if (client.seq === tick.seq) continue;
       const parts: (Uint8Array | undefined)[] = [];
       if (client.roster !== tick.roster) parts.push(hello());
-      const { number } = this.#layout as Layout;
+      const { number } = this.#layout as CellLayout;
       if (client.layout !== number || client.roster !== tick.roster) parts.push(this.#layoutBytes, this.#picture);
       else parts.push(client.seq === before && changes !== undefined ? changes : this.#picture);
       if (client.head !== news.headFrame) parts.push(news.headFrame);
@@ -138,9 +138,9 @@ export class Streams {
   constructor(
     readonly watcher: Watcher,
     /** The beginning of a stream, except its view. */
-    readonly hello: (tick: Tick) => Omit<Hello, 'reading' | 'by' | 'where'>,
+    readonly hello: (tick: WatcherTick) => Omit<Hello, 'reading' | 'by' | 'where'>,
     /** Called when a stream begins or ends to use rules and conditions. */
-    readonly uses: (view: View, more: 1 | -1) => void,
+    readonly uses: (view: StreamView, more: 1 | -1) => void,
   ) {}
 
   get count(): number {
@@ -150,7 +150,7 @@ export class Streams {
   }
 
   /** Sends the last look to a client, and each look that follows. */
-  add(view: View, sink: Sink): void {
+  add(view: StreamView, sink: Sink): void {
     const [by, where] = [view.by?.text ?? '', view.chosen?.text ?? ''];
     const order = JSON.stringify([by, where]);
     const key = `${view.scale} ${order}`;

@@ -9,12 +9,12 @@ import type { Snapshot } from '../shm/snapshot.js';
 import { didYouMean, InputError, nearest, quote } from '../text/text.js';
 import { jsonFrame } from './framing.js';
 import { RiverHistory } from './history.js';
-import { Jobs } from './joblook.js';
+import { JobLook } from './joblook.js';
 import { Queries } from './queries.js';
 import { StreamHeaders } from './streamheaders.js';
-import { type News, Streams, type View } from './streams.js';
-import { TICK_MS, type Tick, Watcher } from './watcher.js';
-import { AUTO, type Head, type Hello, type ReadingInfo } from './wire.js';
+import { type News, Streams, type StreamView } from './streams.js';
+import { TICK_MS, Watcher, type WatcherTick } from './watcher.js';
+import { AUTO, type Hello, type ReadingInfo, type WallHead } from './wire.js';
 
 /** What a page needs to know about a reading. */
 export const READINGS: readonly ReadingInfo[] = SCALES.map(({ take: _, ...info }) => info);
@@ -35,7 +35,7 @@ const CLOCKS_APART_S = 5;
 /** A wall without a look for so long hangs, ms. */
 const STUCK_MS = 15_000;
 
-const withoutTimes = ({ seq: _, now_ms: __, ...rest }: Head) => JSON.stringify(rest);
+const withoutTimes = ({ seq: _, now_ms: __, ...rest }: WallHead) => JSON.stringify(rest);
 
 export class Wall {
   readonly watcher: Watcher;
@@ -44,7 +44,7 @@ export class Wall {
   readonly river = new RiverHistory();
   readonly events: EventFeed;
   /** Undefined: they are not shown. */
-  readonly jobs: Jobs | undefined;
+  readonly jobs: JobLook | undefined;
   readonly #heads: StreamHeaders;
   readonly #options: WallOptions;
   /** Distinguishes one start of this server from another. */
@@ -63,7 +63,7 @@ export class Wall {
     this.#options = options;
     this.watcher = new Watcher(options.board, options.owner);
     this.queries = new Queries(this.watcher);
-    this.jobs = options.slurmDir === undefined ? undefined : new Jobs(options.slurmDir);
+    this.jobs = options.slurmDir === undefined ? undefined : new JobLook(options.slurmDir);
     this.events = new EventFeed(this.watcher.reader, options.journalRun, this.jobs !== undefined);
     this.#heads = new StreamHeaders(this.watcher, options.journalRun, ({ all }) =>
       this.jobs?.view(all.map(({ name }) => name)),
@@ -76,7 +76,7 @@ export class Wall {
     );
   }
 
-  #hello({ nowMs, roster }: Tick): Omit<Hello, 'reading' | 'by' | 'where'> {
+  #hello({ nowMs, roster }: WatcherTick): Omit<Hello, 'reading' | 'by' | 'where'> {
     const { cluster } = this.watcher;
     return {
       schema: 1,
@@ -158,7 +158,7 @@ export class Wall {
   }
 
   /** The view that a stream asks for. Throws an InputError, or TooMuch. */
-  async view(query: URLSearchParams): Promise<View> {
+  async view(query: URLSearchParams): Promise<StreamView> {
     const reading = query.get('reading') ?? (SCALES[0] as (typeof SCALES)[number]).name;
     const scale = SCALES.findIndex(({ name }) => name === reading);
     const names = SCALES.map(({ name }) => name);
@@ -188,7 +188,7 @@ export class Wall {
   }
 
   /** Sends it to a client, from now on. */
-  show(view: View): StreamBody {
+  show(view: StreamView): StreamBody {
     return sink => this.streams.add(view, sink);
   }
 

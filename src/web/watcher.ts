@@ -21,7 +21,7 @@ const TRIES = 3;
 const UNKNOWN = STATES.indexOf('unknown');
 
 /** A look. */
-export interface Tick {
+export interface WatcherTick {
   readonly seq: number;
   /** The wall clock, ms since 1970. */
   readonly nowMs: number;
@@ -81,7 +81,7 @@ export class Watcher {
   cluster: string | undefined;
   readonly consumers = new Set<NodeConsumer>();
   /** The last looks, the newest first. */
-  readonly ticks: Tick[] = [];
+  readonly ticks: WatcherTick[] = [];
   readonly #cursor = new Cursor();
   #opened = 0;
   #seq = 0;
@@ -90,18 +90,18 @@ export class Watcher {
     this.reader = new BoardReader(path, owner);
   }
 
-  get last(): Tick | undefined {
+  get last(): WatcherTick | undefined {
     return this.ticks[0];
   }
 
   /** The look of that number, if it is kept. */
-  tick(seq: number): Tick | undefined {
+  tick(seq: number): WatcherTick | undefined {
     return this.ticks.find(tick => tick.seq === seq);
   }
 
   /** Looks once. */
-  async look(): Promise<Tick> {
-    let tick: Tick | undefined;
+  async look(): Promise<WatcherTick> {
+    let tick: WatcherTick | undefined;
     for (let left = TRIES - 1; left >= 0 && tick === undefined; left--)
       try {
         tick = await this.#pass(left === 0);
@@ -109,8 +109,8 @@ export class Watcher {
         if (!(error instanceof NoBoard)) throw error;
         tick = this.#blind(error);
       }
-    this.ticks.unshift(tick as Tick);
-    return tick as Tick;
+    this.ticks.unshift(tick as WatcherTick);
+    return tick as WatcherTick;
   }
 
   /** Buffers for the cells of so many nodes: those of the oldest look, which is dropped. */
@@ -123,7 +123,7 @@ export class Watcher {
   }
 
   /** What is shown without a board: the last cells, and all states unknown. */
-  #blind(why: NoBoard): Tick {
+  #blind(why: NoBoard): WatcherTick {
     const count = this.names.length;
     const { last } = this;
     const cells = this.#room(count);
@@ -138,7 +138,7 @@ export class Watcher {
   }
 
   /** One pass over all nodes; undefined: another board has replaced this one meanwhile, unless this is the last try. */
-  async #pass(isLast: boolean): Promise<Tick | undefined> {
+  async #pass(isLast: boolean): Promise<WatcherTick | undefined> {
     const slices = new SlicedLook();
     let cells: Uint16Array[] | undefined;
     let [count, first] = [0, 0];

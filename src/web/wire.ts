@@ -105,7 +105,7 @@ export type BoardStatus = 'ok' | 'stalled' | 'closed' | 'retired' | 'absent';
 /** So many lines of trouble reach the page. */
 export const TROUBLE_MOST = 200;
 
-export interface Head {
+export interface WallHead {
   readonly seq: number;
   readonly now_ms: number;
   readonly state: BoardStatus;

@@ -14,7 +14,7 @@ import { painter } from '../terminal/style.js';
 import { Failure } from '../text/failure.js';
 import { hasScreen, json } from '../text/output.js';
 import { monCommand, NodeLink } from './nodelink.js';
-import { type Heard, openRecording, Recorder } from './recording.js';
+import { type Heard, openRecording, SampleRecorder } from './recording.js';
 import { ASKED_MASK, SampleReader, SERVER_MASK, type ToldName, toldValues, type ZoomSample } from './samplevalues.js';
 import { COLUMN_MS, chart, type Heading, History, headingText } from './zoomchart.js';
 
@@ -38,7 +38,7 @@ At the end, and in the title, it says what it costs the node: the CPU time of be
 q, Ctrl-C and --for stop it; a second Ctrl-C stops it at once. Exit codes: 0 done, 1 no answer, a broken link or a bad recording, 2 usage.`,
 });
 
-type Options = ValuesOf<typeof verb>;
+type ZoomOptions = ValuesOf<typeof verb>;
 
 /** The time between two looks at the cost on the node, ms. */
 const COST_EVERY_MS = 1000;
@@ -51,7 +51,7 @@ const CATCH_UP_MS = 20;
 const SAME_END_MS = 200;
 
 /** A source of answers. */
-interface Source {
+interface SampleSource {
   reader: SampleReader;
   heard: AsyncGenerator<Heard>;
   /** Records an answer that made a sample. */
@@ -64,9 +64,14 @@ interface Source {
 const UNITS: ReadonlyMap<ToldName, Unit> = new Map(toldValues.map(({ name, unit }) => [name, unit]));
 
 /** Asks a node, so many times a second. */
-async function live(options: Options, node: string | undefined, stop: AbortSignal, lasts: number): Promise<Source> {
+async function live(
+  options: ZoomOptions,
+  node: string | undefined,
+  stop: AbortSignal,
+  lasts: number,
+): Promise<SampleSource> {
   const { at, via, rate, record } = options;
-  const recorder = record === undefined ? undefined : await Recorder.prepare(record);
+  const recorder = record === undefined ? undefined : await SampleRecorder.prepare(record);
   const command = monCommand(rate);
   const local = () => NodeLink.run('this machine', ['sh', '-c', `exec ${command.join(' ')}`]);
   const link =
@@ -123,7 +128,7 @@ async function played(
   paced: boolean,
   stop: AbortSignal,
   lasts: number,
-): Promise<Source> {
+): Promise<SampleSource> {
   const recording = await openRecording(file);
   async function* heard(): AsyncGenerator<Heard> {
     const begin = performance.now();
@@ -156,7 +161,7 @@ const jsonLine = ({ ms, values }: ZoomSample) =>
 
 /** Takes samples until there are no more. */
 async function each(
-  { reader, heard, keep, progress }: Source,
+  { reader, heard, keep, progress }: SampleSource,
   take: (sample: ZoomSample) => Promise<void> | void,
 ): Promise<void> {
   for await (const one of heard) {
@@ -173,7 +178,12 @@ async function each(
 }
 
 /** Draws until the source ends or the user quits. */
-async function draw(source: Source, heading: () => Heading, options: Options, end: () => void): Promise<void> {
+async function draw(
+  source: SampleSource,
+  heading: () => Heading,
+  options: ZoomOptions,
+  end: () => void,
+): Promise<void> {
   const input = process.stdin.isTTY ? process.stdin : undefined;
   const screen = new Screen(process.stdout, input);
   const history = new History();
@@ -215,7 +225,7 @@ async function draw(source: Source, heading: () => Heading, options: Options, en
   }
 }
 
-async function print(source: Source, asCsv: boolean, stop: AbortSignal): Promise<void> {
+async function print(source: SampleSource, asCsv: boolean, stop: AbortSignal): Promise<void> {
   const write = async (line: string) => {
     if (process.stdout.write(line)) return;
     await once(process.stdout, 'drain', { signal: stop }).catch(() => undefined);
@@ -225,7 +235,7 @@ async function print(source: Source, asCsv: boolean, stop: AbortSignal): Promise
 }
 
 function check(
-  { at, play, record, csv, json }: Options,
+  { at, play, record, csv, json }: ZoomOptions,
   node: string | undefined,
   given: ReadonlyMap<string, unknown>,
 ): void {
@@ -261,7 +271,7 @@ export async function main(argv: string[]): Promise<number> {
   const { signal } = stop;
   const lasts = options.for ?? Number.POSITIVE_INFINITY;
   const inLines = options.csv || options.json;
-  let source: Source | undefined;
+  let source: SampleSource | undefined;
   try {
     source =
       options.play === undefined

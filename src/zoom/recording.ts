@@ -29,30 +29,30 @@ export interface Heard {
 }
 
 /** The line before the answers. */
-export interface Head {
+export interface RecordingHead {
   /** The node that was asked for; undefined: none was named. */
   readonly node: string | undefined;
   readonly schema: Expression;
 }
 
 /** Writes a recording into a file that is made with its first answer. */
-export class Recorder {
+export class SampleRecorder {
   #text = '';
   #handle: FileHandle | undefined;
 
   private constructor(readonly file: string) {}
 
   /** Throws a UsageError if the file cannot be made: an existing file is not overwritten. */
-  static async prepare(file: string): Promise<Recorder> {
+  static async prepare(file: string): Promise<SampleRecorder> {
     const isThere = await lstat(file).then(
       () => true,
       () => false,
     );
-    if (isThere) throw Recorder.#refusal(file, Object.assign(new Error('EEXIST'), { code: 'EEXIST' }));
+    if (isThere) throw SampleRecorder.#refusal(file, Object.assign(new Error('EEXIST'), { code: 'EEXIST' }));
     await access(dirname(file), constants.W_OK | constants.X_OK).catch(error => {
-      throw Recorder.#refusal(file, error as NodeJS.ErrnoException);
+      throw SampleRecorder.#refusal(file, error as NodeJS.ErrnoException);
     });
-    return new Recorder(file);
+    return new SampleRecorder(file);
   }
 
   static #refusal(file: string, { code, message }: NodeJS.ErrnoException): UsageError {
@@ -62,7 +62,7 @@ export class Recorder {
     );
   }
 
-  begin({ node, schema }: Head): void {
+  begin({ node, schema }: RecordingHead): void {
     this.#gather({ form: FORM, node, schema: schema.bytes.toString('latin1') });
   }
 
@@ -79,7 +79,7 @@ export class Recorder {
     const text = this.#text;
     this.#text = '';
     this.#handle ??= await open(this.file, 'wx').catch(error => {
-      throw Recorder.#refusal(this.file, error as NodeJS.ErrnoException);
+      throw SampleRecorder.#refusal(this.file, error as NodeJS.ErrnoException);
     });
     try {
       await this.#handle.writeFile(text);
@@ -149,7 +149,7 @@ export class RecordingParser {
   }
 
   /** The first line. */
-  head(line: string | undefined): Head {
+  head(line: string | undefined): RecordingHead {
     this.#number = 1;
     const { form, node, schema } = line === undefined ? {} : this.#parse(line);
     if (form !== FORM) throw this.#refuse('no recording');
@@ -208,7 +208,7 @@ async function openFile(file: string): Promise<FileHandle> {
   throw refuse('it is not a plain file');
 }
 
-export interface Recording extends Head {
+export interface Recording extends RecordingHead {
   /** The answers in the file; their times never go back. Throws a Failure. */
   readonly heard: AsyncGenerator<Heard>;
   close(): Promise<void>;

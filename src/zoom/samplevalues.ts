@@ -1,6 +1,6 @@
 // The values of a sample, from two answers: shares and rates, under their own names. Pure.
 
-import { atomsOf, type Element, type Expression, type Tree, treeOf } from '../net/expressions.js';
+import { atomsOf, type Element, type Expression, type ExpressionTree, treeOf } from '../net/expressions.js';
 import { BYTES_PER_SECOND, NUMBER, PERCENT, type Unit, unit } from '../readings/units.js';
 import { Failure } from '../text/failure.js';
 import { brief } from '../text/text.js';
@@ -66,30 +66,30 @@ const MOST_WINDOW = 200;
 const LOAD_ONE = 2048;
 
 /** The numbers of a list by their names in the schema; nil is left out. */
-type Numbers = ReadonlyMap<string, number>;
+type SampleNumbers = ReadonlyMap<string, number>;
 
 /** One node's part of an answer. */
 interface Raw {
   readonly ms: number;
-  readonly one: ReadonlyMap<string, Numbers>;
+  readonly one: ReadonlyMap<string, SampleNumbers>;
   /** Interfaces, by name. */
-  readonly net: ReadonlyMap<string, Numbers>;
+  readonly net: ReadonlyMap<string, SampleNumbers>;
 }
 
 /** The CPU time so far, and when it was read. */
 interface CpuTime {
   readonly ms: number;
-  readonly cpu: Numbers | undefined;
+  readonly cpu: SampleNumbers | undefined;
 }
 
-const text = (tree: Tree | undefined) => (typeof tree === 'string' ? tree : '');
-const list = (tree: Tree | undefined) => (typeof tree === 'object' ? tree : []);
+const text = (tree: ExpressionTree | undefined) => (typeof tree === 'string' ? tree : '');
+const list = (tree: ExpressionTree | undefined) => (typeof tree === 'object' ? tree : []);
 const dataOf = (expression: Expression, element: Element) => list(treeOf(expression, element)[4]);
 
 /** Numbers of this protocol; `nil`, and what a double cannot hold exactly (2^53 and beyond, 1e400), is unknown. */
 const NUMBER_FORM = /^\d{1,16}(?:\.\d{1,9})?$/;
 
-function numbers(names: readonly string[], values: readonly Tree[]): Numbers {
+function numbers(names: readonly string[], values: readonly ExpressionTree[]): SampleNumbers {
   const found = new Map<string, number>();
   for (const [i, name] of names.entries()) {
     const written = text(values[i]);
@@ -100,7 +100,7 @@ function numbers(names: readonly string[], values: readonly Tree[]): Numbers {
 }
 
 /** A counter that went back, or that is unknown at one end, has no rate. */
-const grown = (from: Numbers | undefined, to: Numbers | undefined, name: string): number => {
+const grown = (from: SampleNumbers | undefined, to: SampleNumbers | undefined, name: string): number => {
   const by = (to?.get(name) ?? Number.NaN) - (from?.get(name) ?? Number.NaN);
   return by >= 0 ? by : Number.NaN;
 };
@@ -158,8 +158,8 @@ export class SampleReader {
       new Set(heads.filter(([, category = '']) => !NO_NODES.has(category)).map(([node = '']) => node)),
     );
     const servers: Element[] = [];
-    const one = new Map<string, Numbers>();
-    const net = new Map<string, Numbers>();
+    const one = new Map<string, SampleNumbers>();
+    const net = new Map<string, SampleNumbers>();
     const seen = new Set<string>();
     for (const [i, element] of answer.elements.entries()) {
       const [node, category = ''] = heads[i] as string[];
@@ -177,7 +177,7 @@ export class SampleReader {
     return { ms, one, net };
   }
 
-  #note(data: readonly Tree[], ms: number): void {
+  #note(data: readonly ExpressionTree[], ms: number): void {
     const us = numbers(this.#names.get('server') ?? [], data.slice(1)).get('cpu_us');
     if (us === undefined) return;
     this.#cpu ??= { first: us, firstMs: ms, last: us, lastMs: ms };

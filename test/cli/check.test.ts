@@ -8,7 +8,7 @@ import { createSocket } from 'node:dgram';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import type { Census, Counted } from '../../src/cli/census.js';
+import type { Census, CensusNode } from '../../src/cli/census.js';
 import { takeCensus } from '../../src/cli/census.js';
 import { judgeCensus, judgeSelection } from '../../src/cli/check.js';
 import { bits } from '../../src/layout/layout.gen.js';
@@ -30,7 +30,7 @@ const none = { number: 0, percent: false };
 
 /** A census of so many live nodes, and these others. */
 function census(live: number, others: readonly (readonly [name: string, state: State, leftMs?: number])[]): Census {
-  const kept: Counted[] = others.map(([name, state, leftMs]) => ({ name, state, leftMs }));
+  const kept: CensusNode[] = others.map(([name, state, leftMs]) => ({ name, state, leftMs }));
   const count = (state: State) => kept.filter(node => node.state === state).length;
   const counts = Object.fromEntries(STATES.map(state => [state, state === 'live' ? live : count(state)]));
   return {

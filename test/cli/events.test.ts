@@ -9,7 +9,7 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import t, { type Test } from 'tap';
-import { type Change, Follower, type Following } from '../../src/changes/changes.js';
+import { type BoardChange, ChangeFollower, type Following } from '../../src/changes/changes.js';
 import type { Encodable } from '../../src/layout/codec.js';
 import { bits } from '../../src/layout/layout.gen.js';
 import type { Writer } from '../../src/native/index.js';
@@ -68,14 +68,14 @@ function scene(t: Test, options: Options = {}) {
   const follow = (following: Partial<Following> = {}) => {
     const reader = new BoardReader(path);
     t.teardown(() => reader.close());
-    return new Follower(reader, { last: 0, ...following });
+    return new ChangeFollower(reader, { last: 0, ...following });
   };
   t.teardown(() => held.writer.close());
   return { path, held, make, ago, report, beat, follow };
 }
 
 /** Events as text, without the values that differ in every run. */
-function bare(happenings: readonly Change[]): string[] {
+function bare(happenings: readonly BoardChange[]): string[] {
   t.strictSame(
     [...objectLines(happenings)].flatMap(line => unlike('Event', JSON.parse(line))),
     [],
@@ -216,7 +216,7 @@ t.test('problems come and go; for a node that does not report they are unknown',
   t.same(bare(follower.look(false)), [], 'reports were not read');
   t.same(bare(follower.look(true)), ['problem a held']);
   report('a', { flags: HELD, interval_ms: 1000 });
-  const told: Change[] = [];
+  const told: BoardChange[] = [];
   await until('a is silent', () => {
     beat();
     told.push(...follower.look(true));
@@ -269,7 +269,7 @@ t.test('nodes are forgotten: another board, and the others go on', async t => {
 
 t.test('a board that goes is told once and waited for; another one has other numbers', async t => {
   const { report, beat, held, make, path, follow } = scene(t);
-  t.throws(() => new Follower(new BoardReader(`${path}.none`), { last: 0 }).look(true), /there is no board/);
+  t.throws(() => new ChangeFollower(new BoardReader(`${path}.none`), { last: 0 }).look(true), /there is no board/);
   for (const name of ['a', 'b']) report(name);
   for (let i = 0; i < 20; i++) report('a', { start_boot_ns: 60n * S + BigInt(i) });
   const follower = follow();
@@ -331,7 +331,7 @@ t.test('lines: equal events of several nodes are one line', async t => {
     age_ms: 10_600 + 10 * i,
   });
   const standing = { nodes: 60, states: { live: 60 } as Record<string, number> as never, unhealthy: 1 };
-  const all: Change[] = [
+  const all: BoardChange[] = [
     { at, event: 'begin', ...standing },
     { at, event: 'restart', number: 7, node: 'n01' },
     ...expand('node[001-030]').map(fell),
@@ -353,7 +353,11 @@ t.test('lines: equal events of several nodes are one line', async t => {
     { at, event: 'overflow', number: 14, count: 3 },
     { at, event: 'takeover', number: 15, instance: 3 },
     ...['n1', 'n2'].map(
-      (node): Change => ({ ...fell(node, 0), at: at + 5n * S, last_words: { reported_ms: 10_600, said: ['late'] } }),
+      (node): BoardChange => ({
+        ...fell(node, 0),
+        at: at + 5n * S,
+        last_words: { reported_ms: 10_600, said: ['late'] },
+      }),
     ),
     { at, event: 'deaf', number: 15, deaf_ms: 52_000 },
     { at, event: 'forget', number: 16, count: 1 },

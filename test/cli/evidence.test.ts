@@ -19,7 +19,7 @@ import { sign } from '../../src/layout/tag.js';
 import type { ReceiverStatus, SenderEntry, Writer } from '../../src/native/index.js';
 import { keyLine } from '../../src/options/keys.js';
 import { survey } from '../../src/query/survey.js';
-import { type Named, tellChanges } from '../../src/receiver/housekeeping.js';
+import { type NamedAt, tellChanges } from '../../src/receiver/housekeeping.js';
 import { lookAtOne, type SeenNode } from '../../src/schedulers/bridge/boardlook.js';
 import { createLog } from '../../src/service/log.js';
 import { countStates, type State } from '../../src/shm/liveness.js';
@@ -384,7 +384,7 @@ function sender(
 /** The log lines for each of these statuses, which are two seconds apart. */
 function looks(...statuses: Partial<ReceiverStatus>[]): string[][] {
   const told: string[][] = [];
-  const named: Named = new Map();
+  const named: NamedAt = new Map();
   let at = 0;
   const log = createLog('receive', { write: line => told.at(-1)?.push(line.trimEnd()), now: () => at, env: {} });
   let before = QUIET;

@@ -10,8 +10,8 @@ import { showJob } from '../../src/cli/jobpage.js';
 import { showJobs } from '../../src/cli/jobtable.js';
 import { listJobs } from '../../src/jobs/joblist.js';
 import { bits } from '../../src/layout/layout.gen.js';
-import type { Job } from '../../src/schedulerfile/scheduler.js';
-import { type Odd, type OddMark, stateText } from '../../src/schedulerfile/statefile.js';
+import type { SchedulerJob } from '../../src/schedulerfile/scheduler.js';
+import { type OddJobs, type OddMark, stateText } from '../../src/schedulerfile/statefile.js';
 import { painter } from '../../src/terminal/style.js';
 import { expand } from '../../src/text/hostlists.js';
 import { UNSEEN } from '../../src/text/unseen.js';
@@ -83,7 +83,7 @@ const ONE = madeJob('4711', 'n[01-16]', { cpus: 1024, name: 'climate', partition
 const PARTS = ['4711_1', '4711_2', '47110', '4711_13'].map((id, i) => madeJob(id, `n0${i + 1}`, { cpus: 64 }));
 const EVIL = madeJob('12', 'n[01-04]', { user: LONG, name: LONG, partition: LONG, state: LONG, cpus: 1 });
 
-const lookAt = (nodes: readonly MadeNode[], jobs: readonly Job[], gpus = 0, odd?: Odd) =>
+const lookAt = (nodes: readonly MadeNode[], jobs: readonly SchedulerJob[], gpus = 0, odd?: OddJobs) =>
   madeLook(madeBoard(nodes), madeState(told(nodes.length > 16 ? nodes.length : 16, gpus), jobs, { odd }));
 
 const mark = (node: string, reading: string, value: number, lowest: number, highest: number): OddMark => ({
@@ -96,8 +96,8 @@ const UNJUDGED = { marks: [], unjudged: { 4711: 'shared', toString: 'young' } };
 
 function page(
   nodes: readonly MadeNode[],
-  jobs: readonly Job[],
-  { width = 80, id = '4711', gpus = 0, long = false, odd = undefined as Odd | undefined } = {},
+  jobs: readonly SchedulerJob[],
+  { width = 80, id = '4711', gpus = 0, long = false, odd = undefined as OddJobs | undefined } = {},
 ) {
   const shown = showJob(id, lookAt(nodes, jobs, gpus, odd), { board: '/nowhere', width, long });
   return [...shown.lines(painter('never')), ...(shown.wrong === undefined ? [] : [`wrong: ${shown.wrong}`])];
@@ -157,7 +157,7 @@ t.test('a node that does not work as much as its peers is told by that, and not 
 });
 
 t.test('for programs', async t => {
-  const of = (nodes: MadeNode[], jobs: Job[], id: string, gpus = 0) => {
+  const of = (nodes: MadeNode[], jobs: SchedulerJob[], id: string, gpus = 0) => {
     const shown = showJob(id, lookAt(nodes, jobs, gpus), { board: '/nowhere', width: 80 });
     return JSON.parse(JSON.stringify(shown.json()));
   };
@@ -177,7 +177,7 @@ t.test('for programs', async t => {
   t.match(ill.trouble, [{ kind: 'silent', nodes: 'n02', jobs: undefined }, { nodes: 'n03' }]);
   t.same(
     of(cluster(16), PARTS, '4711')
-      .map(({ id }: Job) => id)
+      .map(({ id }: SchedulerJob) => id)
       .sort(),
     ['4711_1', '4711_13', '4711_2'],
   );

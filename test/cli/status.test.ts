@@ -18,7 +18,7 @@ import { parseCondition } from '../../src/query/conditions.js';
 import { ordered } from '../../src/query/sorting.js';
 import { type Choice, type Survey, survey } from '../../src/query/survey.js';
 import { Pairing, SchedulerView } from '../../src/schedulerfile/schedulerview.js';
-import { monotonicMs, type State } from '../../src/schedulerfile/statefile.js';
+import { monotonicMs, type SchedulerState } from '../../src/schedulerfile/statefile.js';
 import { countStates } from '../../src/shm/liveness.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { distanceText } from '../../src/shm/sentences.js';
@@ -735,7 +735,7 @@ t.test('Slurm beside many nodes: the worst have rows with its columns, the other
     nodes: 'node[01-60]',
     name: 'j',
   };
-  const state: State = {
+  const state: SchedulerState = {
     ...{ schema: 2, pid: 1, mono_ms: time, next_ms: time + 600_000, time_ms: Date.now() },
     ...{
       cluster: 'c',

@@ -10,16 +10,23 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { totalsTexts } from '../../src/cli/totalstext.js';
-import { bodyOf, frame, type Seen } from '../../src/cli/watchframe.js';
+import { type BoardSeen, bodyOf, frame } from '../../src/cli/watchframe.js';
 import { jobsSeen } from '../../src/cli/watchjobs.js';
-import { choiceOf, type Shown as OnScreen, press, refined, settled, type View } from '../../src/cli/watchstate.js';
+import {
+  choiceOf,
+  type ShownScreen as OnScreen,
+  press,
+  refined,
+  settled,
+  type WatchView,
+} from '../../src/cli/watchstate.js';
 import { bits } from '../../src/layout/layout.gen.js';
 import type { Grouping } from '../../src/options/options.js';
 import { Roster, worstFirst } from '../../src/query/sorting.js';
 import { survey } from '../../src/query/survey.js';
 import { readingNames, readingOf } from '../../src/readings/readings.js';
 import { Pairing, SchedulerView } from '../../src/schedulerfile/schedulerview.js';
-import { type Found, monotonicMs, stateText } from '../../src/schedulerfile/statefile.js';
+import { monotonicMs, type StateResult, stateText } from '../../src/schedulerfile/statefile.js';
 import { replaceFile } from '../../src/service/replacefile.js';
 import type { Snapshot } from '../../src/shm/snapshot.js';
 import { flushed, readKeys } from '../../src/terminal/keystrokes.js';
@@ -42,7 +49,7 @@ const GOLDEN = join(ROOT, 'test', 'golden', 'watch.txt');
 process.env.TZ = 'UTC';
 t.setTimeout(500_000);
 
-const START: View = {
+const START: WatchView = {
   page: 'table',
   sort: undefined,
   exceptions: false,
@@ -116,9 +123,9 @@ const JOBS = madeState(
 const NO_JOBS = { why: 'nothing is known about jobs: its file is not there' };
 
 /** A source of screens; the board is made only once, and what is seen of it once for each view. */
-const board = (nodes: readonly MadeNode[], made?: MadeBoard, by?: Grouping, known: Found = NO_JOBS) => {
+const board = (nodes: readonly MadeNode[], made?: MadeBoard, by?: Grouping, known: StateResult = NO_JOBS) => {
   let snapshot: Snapshot | undefined;
-  const see = (view: View): Seen => {
+  const see = (view: WatchView): BoardSeen => {
     snapshot ??= madeBoard(nodes, made);
     const found = survey(snapshot, choiceOf(view.filter));
     const body = bodyOf(found, view, by);
@@ -126,8 +133,8 @@ const board = (nodes: readonly MadeNode[], made?: MadeBoard, by?: Grouping, know
     const jobs = jobsSeen(found, slurm, '/nowhere');
     return { found, body, trouble: troubleOf(found), events: EVENTS, totals: totalsTexts(found), jobs };
   };
-  const views = new Map<string, Seen>();
-  return (view: View): Seen => {
+  const views = new Map<string, BoardSeen>();
+  return (view: WatchView): BoardSeen => {
     // Conditions are in the view as texts, too.
     const key = JSON.stringify(view);
     const seen = views.get(key) ?? see(view);
@@ -139,11 +146,11 @@ const board = (nodes: readonly MadeNode[], made?: MadeBoard, by?: Grouping, know
 /** The view after these keys, each pressed on the screen that the last one made. */
 function after(
   keys: readonly string[],
-  look: (view: View) => Seen,
+  look: (view: WatchView) => BoardSeen,
   size = { columns: 80, rows: 24 },
   view = START,
-): View {
-  const drawn = (view: View) => frame(view, look(view), size, plain());
+): WatchView {
+  const drawn = (view: WatchView) => frame(view, look(view), size, plain());
   let now = drawn(view);
   for (const key of keys) now = drawn(press(now.view, key, now.shown).view);
   return now.view;
@@ -157,7 +164,7 @@ t.test('a cut list names the command or the key that shows all of it', async t =
     nodes.map((name, i) => ({ name, age: 0.5, record: { offset_us: i < 9 ? 5_000_000 : 0 } })),
     { header: { kernel_drops: 12, unfit_drops: 3, softnet_drops: 4, received: 10_000 } },
   );
-  const shownBy = (view: View, rows: number) => {
+  const shownBy = (view: WatchView, rows: number) => {
     const asked = { nodes: '@list', where: 'load > 3', sort: 'cpu', board: '/srv/a board' };
     return frame(view, look(view), { columns: 90, rows }, { ...plain(), asked }).lines.join('\n');
   };
@@ -255,7 +262,7 @@ t.test('keys change the view', async t => {
   t.equal(after(['?', 'q'], look).page, 'table');
   t.equal(after(['enter'], board([])).page, 'table', 'there is none to open');
   const on: OnScreen = { rows: sixty, room: 10, columns: ['name', 'state'] };
-  const deeds: [view: View, key: string, deed: string | undefined][] = [
+  const deeds: [view: WatchView, key: string, deed: string | undefined][] = [
     [START, 'q', 'quit'],
     [START, 'ctrl-c', 'quit'],
     [START, 'ctrl-z', 'suspend'],
@@ -272,7 +279,7 @@ t.test('keys change the view', async t => {
 t.test('many nodes are folded until rows are asked for', async t => {
   const look = board(racks);
   const folded = { ...START, long: false };
-  const kind = (keys: readonly string[], look: (view: View) => Seen, view: View = folded) => {
+  const kind = (keys: readonly string[], look: (view: WatchView) => BoardSeen, view: WatchView = folded) => {
     const seen = look(after(keys, look, undefined, view));
     return 'body' in seen ? seen.body.kind : 'no board';
   };
@@ -385,7 +392,7 @@ t.test('the prompt', async t => {
   t.throws(() => refined({}, 'a b'), { message: /column 1/ });
 });
 
-const scenes: [title: string, keys: string[], look: (view: View) => Seen, start?: Partial<View>][] = [
+const scenes: [title: string, keys: string[], look: (view: WatchView) => BoardSeen, start?: Partial<WatchView>][] = [
   ['sixty nodes', [], board(sixty)],
   ['the third is selected', ['down', 'down'], board(sixty)],
   ['the end of the list', ['end'], board(sixty)],

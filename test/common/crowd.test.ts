@@ -9,7 +9,7 @@ import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { Connection, networkOf, originOf, victim } from '../../src/net/clients.js';
+import { ClientConnection, networkOf, originOf, victim } from '../../src/net/clients.js';
 import { type Handler, type HttpOptions, type HttpResponse, HttpServer, sentence } from '../../src/net/http.js';
 import { parseNetwork } from '../../src/text/addresses.js';
 import { until } from '../kit/until.js';
@@ -36,14 +36,14 @@ t.test('where clients come from', t => {
 
 t.test('who has to go', async t => {
   // It has just asked, and so far we have done nothing but wait for it, which is over.
-  const begun = new Connection({ bytesWritten: 0 } as Socket, 'a', () => 0);
+  const begun = new ClientConnection({ bytesWritten: 0 } as Socket, 'a', () => 0);
   begun.begin();
   await begun.wait(delay(20));
   const now = performance.now();
   /** A client; `asked`, `moved`: how long ago it asked and has last taken some, ms; `kept`, `taken`: bytes since. */
   const client = (from: string, asked: number | undefined, moved: number, kept = 0, taken = 0, isStream = false) => {
     const socket = { bytesWritten: 0 };
-    const made = new Connection(socket as Socket, from, () => (socket.bytesWritten === 0 ? 0 : taken));
+    const made = new ClientConnection(socket as Socket, from, () => (socket.bytesWritten === 0 ? 0 : taken));
     if (asked !== undefined) made.begin();
     socket.bytesWritten = taken + kept;
     made.look();
@@ -66,7 +66,7 @@ t.test('who has to go', async t => {
   const left = Object.assign(client('a', undefined, 0), { leftAt: now });
   const asking = client('b', 0, 0);
   const beside = Array.from({ length: 33 }, (_, i) => client('b', undefined, i));
-  const rows: [what: string, all: Connection[], goes: Connection | undefined, most?: number][] = [
+  const rows: [what: string, all: ClientConnection[], goes: ClientConnection | undefined, most?: number][] = [
     ['nobody where there is room', [silent, fresh], undefined, 2],
     ['the one that is silent for longest', [silent, fresh, stream, stuckStream, fast], silent],
     ['a stream that reads nothing', [fresh, stream, stuckStream, fast], stuckStream],

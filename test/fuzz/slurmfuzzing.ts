@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { jobsByNode } from '../../src/schedulerfile/differences.js';
 import { match, namesText, parseExceptions } from '../../src/schedulerfile/matching.js';
 import { NoAnswer, type SchedulerNode } from '../../src/schedulerfile/scheduler.js';
-import { parseState, SCHEMA, type State, stateText } from '../../src/schedulerfile/statefile.js';
+import { parseState, SCHEMA, type SchedulerState, stateText } from '../../src/schedulerfile/statefile.js';
 import { contentsOf } from '../../src/schedulers/file.js';
 import {
   parseBootTime,
@@ -147,7 +147,7 @@ function checkFile(text: string): boolean {
     ...{ schema: SCHEMA, pid: 1, mono_ms: 0, next_ms: 0, time_ms: 0, scheduler: about.name, daemon: about.daemon },
     ...{ cluster: about.cluster, version: about.version, user: 'u', names: {}, differences: [] },
     ...{ nodes: told(nodes), jobs: told(jobs) },
-  } as State;
+  } as SchedulerState;
   const found = parseState('f', stateText(state));
   must(found.why === undefined, `nobody takes them: ${found.why}`);
   // Neither the name of a job nor a reason changes anything else.

@@ -22,7 +22,13 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { type Line, parseLine } from '../../src/journalfile/format.js';
 import { ordersText } from '../../src/schedulerfile/orderfile.js';
-import { monotonicMs, type OddMark, SCHEMA, type State, stateText } from '../../src/schedulerfile/statefile.js';
+import {
+  monotonicMs,
+  type OddMark,
+  SCHEMA,
+  type SchedulerState,
+  stateText,
+} from '../../src/schedulerfile/statefile.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { startIn } from '../kit/hanging.js';
 import { folder } from '../kit/places.js';
@@ -72,7 +78,7 @@ function linesIn(dir: string): Line[] {
 }
 
 /** What the reader of a scheduler leaves: one job, and the marks on its nodes. */
-function jobState(nodes: string, marks: readonly OddMark[] = []): State {
+function jobState(nodes: string, marks: readonly OddMark[] = []): SchedulerState {
   const now = { time_ms: Date.now(), mono_ms: monotonicMs() };
   const node = { name: 'n1', state: 'ALLOCATED', cpus: 4 };
   const job = { id: '4711', state: 'RUNNING', user: 'anna', partition: 'long', cpus: 4, nodes, name: 'secret' };

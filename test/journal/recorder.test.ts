@@ -5,13 +5,13 @@
 
 import { rmSync } from 'node:fs';
 import t, { type Test } from 'tap';
-import { type Entry, Recorder } from '../../src/journal/recorder.js';
+import { JournalRecorder, type RecordedLine } from '../../src/journal/recorder.js';
 import { type Line, monotonicOf } from '../../src/journalfile/format.js';
 import type { Encodable } from '../../src/layout/codec.js';
 import { bits } from '../../src/layout/layout.gen.js';
 import { random as randomOf } from '../../src/load/simulatednode.js';
 import type { Writer } from '../../src/native/index.js';
-import type { Odd, OddMark, State } from '../../src/schedulerfile/statefile.js';
+import type { OddJobs, OddMark, SchedulerState } from '../../src/schedulerfile/statefile.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { deliver, openWriter } from '../../src/shm/writer.js';
 import { expand } from '../../src/text/hostlists.js';
@@ -38,9 +38,9 @@ class World {
   readonly path: string;
   writer: Writer;
   readonly lines: Line[] = [];
-  recorder: Recorder | undefined;
+  recorder: JournalRecorder | undefined;
   /** Called with each new line. */
-  taken: (entry: Entry) => void = () => undefined;
+  taken: (entry: RecordedLine) => void = () => undefined;
   /** The made clock, ms; all of it lies in the past. */
   ms: number;
   distance = DISTANCE;
@@ -73,7 +73,7 @@ class World {
   start(): void {
     this.#reader.close();
     this.#reader = new BoardReader(this.path);
-    this.recorder = new Recorder(this.#reader, 'default', '1.2.3', [...this.lines]);
+    this.recorder = new JournalRecorder(this.#reader, 'default', '1.2.3', [...this.lines]);
   }
 
   report(name: string, values: Values = {}, offset = 0): void {
@@ -226,15 +226,15 @@ t.test('marks on odd nodes begin, stand while nobody knows, and end for a reason
   const report = () => names.forEach(name => void world.report(name));
   const jobs = { list: [{ id: '4711', state: 'RUNNING', user: 'anna', partition: 'p', nodes: 'n[1-4]', name: '' }] };
   /** What the scheduler's reader says each second; undefined: nobody knows. */
-  let said: State | undefined;
-  const marked = (marks: readonly Partial<OddMark>[], over: Partial<Odd> = {}, list: unknown[] = jobs.list) => {
+  let said: SchedulerState | undefined;
+  const marked = (marks: readonly Partial<OddMark>[], over: Partial<OddJobs> = {}, list: unknown[] = jobs.list) => {
     const base = { job: '4711', reading: 'mhz', value: 1200, lowest: 2900, highest: 2920 };
     said = {
       jobs: { list },
       odd: { marks: marks.map(mark => ({ ...base, ...mark })), unjudged: {}, ...over },
-    } as unknown as State;
+    } as unknown as SchedulerState;
   };
-  const told: Entry['jobs'][] = [];
+  const told: RecordedLine['jobs'][] = [];
   const pass = (seconds: number) => {
     for (let i = 0; i < seconds; i++) {
       world.pass(1, report);

@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { type Bounds, Store } from '../../src/journal/store.js';
+import { type Retention, Store } from '../../src/journal/store.js';
 import {
   LINE_BYTES,
   type Line,
@@ -29,7 +29,7 @@ const DAY = 86_400_000;
 const NOON = Date.UTC(2026, 10, 27, 12);
 
 /** A store in a folder of its own, whose clock the test moves. */
-function opened(t: Test, within: string, bounds: Partial<Bounds> = {}) {
+function opened(t: Test, within: string, bounds: Partial<Retention> = {}) {
   let number = 0;
   let now = NOON;
   let mono = 0;

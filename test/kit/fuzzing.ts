@@ -17,7 +17,7 @@ import { parseState } from '../../src/journalfile/state.js';
 import { type Encodable, encode, REPORT_BYTES } from '../../src/layout/codec.js';
 import { enums } from '../../src/layout/layout.gen.js';
 import { atomsOf, BadExpression, type Expression, Scanner } from '../../src/net/expressions.js';
-import { readConfig, type Shape } from '../../src/options/config.js';
+import { type ConfigShape, readConfig } from '../../src/options/config.js';
 import { nodeKey, parseKeys } from '../../src/options/keys.js';
 import { journalLine, journalObject, lastEndLine, lastEndObject } from '../../src/presentation/journallines.js';
 import { parseCondition } from '../../src/query/conditions.js';
@@ -581,7 +581,7 @@ const ZOOMED = [
   ),
 ] as const;
 
-const CONFIG: Record<string, Shape> = { to: 'many', name: 'one', interval: 'one', once: 'flag', nodes: 'many' };
+const CONFIG: Record<string, ConfigShape> = { to: 'many', name: 'one', interval: 'one', once: 'flag', nodes: 'many' };
 
 /** Targets for texts; `place`: a folder for files. */
 /** Lines of events and of jobs; each line is a seed of its own, too, because few are whole after a mutation. */

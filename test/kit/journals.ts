@@ -2,7 +2,7 @@
 
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Happening, type Job, lineId, segmentName, writeLine } from '../../src/journalfile/format.js';
+import { type Happening, type JournalJob, lineId, segmentName, writeLine } from '../../src/journalfile/format.js';
 
 /** The day of the tests' journals, and its boot of the master. */
 export const DAY = '2025-11-27';
@@ -50,7 +50,7 @@ export class MadeJournal {
   line(
     at: string,
     happening: Happening & { readonly id?: string; readonly mono_ms?: number },
-    jobs?: Job[],
+    jobs?: JournalJob[],
     left_out?: number,
   ): string {
     this.#number++;

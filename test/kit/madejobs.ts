@@ -4,19 +4,27 @@
 import type { SchedulerLook } from '../../src/cli/schedulerlook.js';
 import { nodesOf } from '../../src/jobs/joblist.js';
 import { survey } from '../../src/query/survey.js';
-import type { Job, SchedulerNode } from '../../src/schedulerfile/scheduler.js';
+import type { SchedulerJob, SchedulerNode } from '../../src/schedulerfile/scheduler.js';
 import { Pairing, SchedulerView } from '../../src/schedulerfile/schedulerview.js';
-import { monotonicMs, type State } from '../../src/schedulerfile/statefile.js';
+import { monotonicMs, type SchedulerState } from '../../src/schedulerfile/statefile.js';
 import type { Snapshot } from '../../src/shm/snapshot.js';
 
 /** A running job; `since_s`: for how long. */
-export function madeJob(id: string, nodes: string, { since_s = 11_540, ...more }: Partial<Job> & { since_s?: number }) {
+export function madeJob(
+  id: string,
+  nodes: string,
+  { since_s = 11_540, ...more }: Partial<SchedulerJob> & { since_s?: number },
+) {
   const start_s = Math.floor(Date.now() / 1000) - since_s;
   return { id, nodes, state: 'RUNNING', user: 'anna', partition: 'batch', cpus: 0, name: 'job', start_s, ...more };
 }
 
 /** What the reader has left, of now. */
-export function madeState(nodes: readonly SchedulerNode[], jobs: readonly Job[], more: Partial<State> = {}): State {
+export function madeState(
+  nodes: readonly SchedulerNode[],
+  jobs: readonly SchedulerJob[],
+  more: Partial<SchedulerState> = {},
+): SchedulerState {
   const now = monotonicMs();
   const answer = { time_ms: Date.now(), mono_ms: now, whole: true as const };
   return {
@@ -30,7 +38,7 @@ export function madeState(nodes: readonly SchedulerNode[], jobs: readonly Job[],
 }
 
 /** One look at both, at the jobs on these nodes or at all. */
-export function madeLook(snapshot: Snapshot, state: State, among?: readonly string[]): SchedulerLook {
+export function madeLook(snapshot: Snapshot, state: SchedulerState, among?: readonly string[]): SchedulerLook {
   const found = survey(snapshot);
   const slurm = new SchedulerView(new Pairing({ state }, snapshot.names()));
   return { found, slurm, nodeOf: nodesOf(found), among: among && new Set(among) };

@@ -15,7 +15,7 @@ import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import type { Writer } from '../../src/native/index.js';
 import { type Handler, type HttpResponse, HttpServer, sentence } from '../../src/net/http.js';
-import { Board } from '../../src/prometheus/boards.js';
+import { ScrapedBoard } from '../../src/prometheus/boards.js';
 import { Exporter } from '../../src/prometheus/exporter.js';
 import { COLLECTORS } from '../../src/prometheus/families.js';
 import type { Format } from '../../src/prometheus/plan.js';
@@ -469,7 +469,7 @@ function shuffle({ writer, lay, beat }: ReturnType<typeof liveBoard>, random: ()
 
 t.test('nodes that are forgotten in the middle of a document', t => {
   const board = liveBoard(t, NODES, 1024);
-  const exporter = new Exporter([new Board(undefined, board.path, undefined)]);
+  const exporter = new Exporter([new ScrapedBoard(undefined, board.path, undefined)]);
   const random = fc
     .sample(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), { numRuns: 40 * 20, seed: 1 })
     [Symbol.iterator]();

@@ -6,15 +6,21 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { Encodable, Report } from '../../src/layout/codec.js';
 import { bits, enums, structs } from '../../src/layout/layout.gen.js';
-import { Board } from '../../src/prometheus/boards.js';
+import { ScrapedBoard } from '../../src/prometheus/boards.js';
 import { Exporter } from '../../src/prometheus/exporter.js';
-import { COLLECTORS, type Collector, DEFAULT_COLLECTORS, FAMILIES } from '../../src/prometheus/families.js';
+import { COLLECTORS, type CollectorName, DEFAULT_COLLECTORS, FAMILIES } from '../../src/prometheus/families.js';
 import { NodeNames } from '../../src/prometheus/names.js';
 import { NODE_FAMILIES } from '../../src/prometheus/nodefamilies.js';
 import { FORMATS, type Format } from '../../src/prometheus/plan.js';
-import { EVERYBODY, type Selection } from '../../src/prometheus/sample.js';
+import { EVERYBODY, type SampleSelection } from '../../src/prometheus/sample.js';
 import { schedulerFamilies } from '../../src/prometheus/schedulerfamilies.js';
-import { monotonicMs, type Odd, SCHEMA, type State, stateText } from '../../src/schedulerfile/statefile.js';
+import {
+  monotonicMs,
+  type OddJobs,
+  SCHEMA,
+  type SchedulerState,
+  stateText,
+} from '../../src/schedulerfile/statefile.js';
 import { STATES } from '../../src/shm/liveness.js';
 import { NoBoard } from '../../src/shm/noboard.js';
 import type { Rates } from '../../src/shm/rates.js';
@@ -61,17 +67,17 @@ class MadeReader {
   }
 }
 
-function boardOf(snapshot: Snapshot | undefined, name?: string): { board: Board; reader: MadeReader } {
+function boardOf(snapshot: Snapshot | undefined, name?: string): { board: ScrapedBoard; reader: MadeReader } {
   const reader = new MadeReader(snapshot);
   return {
-    board: Object.assign(new Board(name, 'made', undefined), { reader: reader as unknown as BoardReader }),
+    board: Object.assign(new ScrapedBoard(name, 'made', undefined), { reader: reader as unknown as BoardReader }),
     reader,
   };
 }
 
 interface Asked {
-  readonly collectors?: readonly Collector[];
-  readonly selection?: Selection;
+  readonly collectors?: readonly CollectorName[];
+  readonly selection?: SampleSelection;
   readonly format?: Format;
 }
 
@@ -926,16 +932,16 @@ t.test('nodes that differ from the others of their job, without the job; and whe
     lowest: 2900,
     highest: 2900,
   };
-  const leave = (odd: Partial<Odd>, ageMs = 0) => {
+  const leave = (odd: Partial<OddJobs>, ageMs = 0) => {
     const mono_ms = monotonicMs() - ageMs;
     const who = { scheduler: 'Slurm', daemon: 'slurmd', cluster: 'c', version: '24', user: 'root', names: {} };
     const answer = { mono_ms, list: [] };
     const times = { pid: 1, mono_ms, next_ms: mono_ms + 60_000, time_ms: Date.now() };
-    const whole: State = { schema: SCHEMA, ...who, ...times, nodes: answer, jobs: answer, differences: [] };
+    const whole: SchedulerState = { schema: SCHEMA, ...who, ...times, nodes: answer, jobs: answer, differences: [] };
     writeFileSync(join(dir, 'state'), stateText({ ...whole, odd: { marks: [], unjudged: {}, ...odd } }));
   };
   const [alpha, beta] = [boardOf(madeBoard([rich('n1'), rich('n2')])), boardOf(madeBoard([rich('n3')]), 'b')];
-  const of = (boards: readonly Board[], selection = EVERYBODY) => {
+  const of = (boards: readonly ScrapedBoard[], selection = EVERYBODY) => {
     const document = metrics(new Exporter(boards, schedulerFamilies(dir)), { selection });
     t.notMatch(JSON.stringify([...document]), /4711/);
     return [document.get('beoboard_odd_judged'), document.get('beoboard_node_odd')].map(family =>

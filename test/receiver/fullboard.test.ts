@@ -8,7 +8,7 @@ import { createSocket } from 'node:dgram';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { Follower } from '../../src/changes/changes.js';
+import { ChangeFollower } from '../../src/changes/changes.js';
 import { enums, structs } from '../../src/layout/layout.gen.js';
 import { Absence } from '../../src/receiver/absence.js';
 import { askToForget } from '../../src/receiver/control.js';
@@ -86,7 +86,7 @@ t.test('forgotten, because they were away for long enough', async t => {
   const follow = (last: number) => {
     const own = new BoardReader(board);
     t.teardown(() => own.close());
-    return new Follower(own, { last });
+    return new ChangeFollower(own, { last });
   };
   const events = follow(0);
   events.look(false);

@@ -11,7 +11,7 @@ import { bits, enums } from '../../src/layout/layout.gen.js';
 import { sign } from '../../src/layout/tag.js';
 import { type Key, keyLine, nodeKey } from '../../src/options/keys.js';
 import { BoardReader } from '../../src/shm/reader.js';
-import { deliver, type Outcome, openWriter } from '../../src/shm/writer.js';
+import { type DatagramOutcome, deliver, openWriter } from '../../src/shm/writer.js';
 import { boardPath, folder } from '../kit/places.js';
 import { run, startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
@@ -44,7 +44,7 @@ interface Sent {
 }
 
 /** When it arrives, in seconds after the row's beginning; what arrives; the result. */
-type Step = [at: number, sent: Sent, outcome: Outcome];
+type Step = [at: number, sent: Sent, outcome: DatagramOutcome];
 
 interface Row {
   rule: string;
@@ -63,7 +63,7 @@ interface Row {
 }
 
 /** Reports for every second from one time to another; their t is `at` plus `plus`. */
-const each = (from: number, to: number, plus: number, outcome: Outcome, sent: Partial<Sent> = {}): Step[] =>
+const each = (from: number, to: number, plus: number, outcome: DatagramOutcome, sent: Partial<Sent> = {}): Step[] =>
   Array.from({ length: to - from + 1 }, (_, i) => [
     from + i,
     { t: from + i + plus, seq: from + i + plus, ...sent },

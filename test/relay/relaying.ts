@@ -11,7 +11,7 @@ import { sign } from '../../src/layout/tag.js';
 import { Writer } from '../../src/native/index.js';
 import type { Key } from '../../src/options/keys.js';
 import type { Bus, Message } from '../../src/relay/bus.js';
-import { Follower, STEP_MS } from '../../src/relay/follower.js';
+import { RelayFollower, STEP_MS } from '../../src/relay/follower.js';
 import { Relay, SWEEP_MS } from '../../src/relay/publisher.js';
 import { subjectOf } from '../../src/relay/relaywire.js';
 import type { Log } from '../../src/service/log.js';
@@ -305,7 +305,7 @@ export class World {
   readonly masters: Master[] = [];
   readonly mirrorPath: string;
   mirrorClock = new Clock(500_000n * S);
-  follower: Follower | undefined;
+  follower: RelayFollower | undefined;
   /** The mirror's process is stopped. */
   mirrorPaused = false;
   /** The key with which nodes sign their reports; undefined: they do not sign. */
@@ -346,10 +346,10 @@ export class World {
     return this.mirrorClock.at(this.now);
   }
 
-  startMirror(trusted: readonly Master[] = this.masters, capacity = 64, trust?: Trust): Follower {
+  startMirror(trusted: readonly Master[] = this.masters, capacity = 64, trust?: Trust): RelayFollower {
     const masters = trusted.map(({ name, keys }) => ({ name, key: keys.shown }));
     const settings = { path: this.mirrorPath, site: SITE, cluster: CLUSTER, masters, capacity, trust, log: quiet };
-    this.follower = new Follower(settings, this.network.endpoint('mirror'), 'm', () => this.mirrorNow);
+    this.follower = new RelayFollower(settings, this.network.endpoint('mirror'), 'm', () => this.mirrorNow);
     return this.follower;
   }
 

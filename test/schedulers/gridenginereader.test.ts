@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { schedulerFamilies } from '../../src/prometheus/schedulerfamilies.js';
 import { LeftOut, NoAnswer } from '../../src/schedulerfile/scheduler.js';
-import type { State } from '../../src/schedulerfile/statefile.js';
+import type { SchedulerState } from '../../src/schedulerfile/statefile.js';
 import { meaningOf, parseHosts, parseJobs } from '../../src/schedulers/gridengine/answers.js';
 import { gridEngine } from '../../src/schedulers/gridengine/gridengine.js';
 import { boardPath, folder, ROOT } from '../kit/places.js';
@@ -259,7 +259,7 @@ t.test('what the commands are asked, and what they say instead of an answer', as
   );
 });
 
-const state = (path: string) => JSON.parse(readFileSync(join(path, 'state'), 'utf8')) as State;
+const state = (path: string) => JSON.parse(readFileSync(join(path, 'state'), 'utf8')) as SchedulerState;
 
 t.test('the reader, and those who show what it leaves', async t => {
   const { path, put } = standIn(t);

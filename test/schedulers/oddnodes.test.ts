@@ -8,9 +8,9 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { match } from '../../src/schedulerfile/matching.js';
-import type { Job } from '../../src/schedulerfile/scheduler.js';
+import type { SchedulerJob } from '../../src/schedulerfile/scheduler.js';
 import { unjudgedText } from '../../src/schedulerfile/schedulerview.js';
-import { parseState, readState, type State, stateText } from '../../src/schedulerfile/statefile.js';
+import { parseState, readState, type SchedulerState, stateText } from '../../src/schedulerfile/statefile.js';
 import { OddNodes } from '../../src/schedulers/oddnodes.js';
 import type { Round } from '../../src/schedulers/poll.js';
 import { busy, type MadeNode, madeBoard, validOf } from '../kit/madeboard.js';
@@ -33,18 +33,22 @@ function nodes(mhz: number, silent: readonly string[] = []): MadeNode[] {
   });
 }
 
-const job = (id: string, list: string, more: Partial<Job> = {}): Job => ({
+const job = (id: string, list: string, more: Partial<SchedulerJob> = {}): SchedulerJob => ({
   ...{ id, state: 'RUNNING', user: 'anna', partition: 'p', cpus: 512, start_s: Date.now() / 1000 - 3600 },
   ...{ nodes: list, name: 'x', ...more },
 });
 
 /** A round in which the scheduler told these jobs, by names that are those of the board in upper case. */
-function round(jobs: readonly Job[], told: Partial<State['jobs']> = { whole: true }, hidden?: string): Round {
+function round(
+  jobs: readonly SchedulerJob[],
+  told: Partial<SchedulerState['jobs']> = { whole: true },
+  hidden?: string,
+): Round {
   const matched = match(
     names.map(name => ({ name: name.toUpperCase() })),
     names,
   );
-  const state = { scheduler: 'LSF', hidden, jobs: { list: jobs, ...told } } as State;
+  const state = { scheduler: 'LSF', hidden, jobs: { list: jobs, ...told } } as SchedulerState;
   return { state, answered: true, closed: undefined, matched, skip: undefined, names: undefined };
 }
 
@@ -119,7 +123,7 @@ t.test('the file has it, and one that is broken is refused', async t => {
   const dir = folder(t);
   const base = { schema: 2, pid: 1, mono_ms: 1, next_ms: 2, time_ms: 3, scheduler: 'LSF', daemon: 'd', cluster: 'c' };
   const answers = { version: '1', user: 'u', nodes: { list: [] }, jobs: { list: [] }, names: {}, differences: [] };
-  const state = { ...base, ...answers } as unknown as State;
+  const state = { ...base, ...answers } as unknown as SchedulerState;
   const { odd, clock } = scene();
   const told = after(odd, clock, MINUTE, round([job('4711', 'N[1-8]')]));
   writeFileSync(join(dir, 'state'), stateText({ ...state, odd: told }));

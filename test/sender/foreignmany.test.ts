@@ -6,7 +6,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { decodeReport, REPORT_BYTES } from '../../src/layout/codec.js';
-import { Known } from '../../src/sender/collect/known.js';
+import { KnownNames } from '../../src/sender/collect/known.js';
 import { Collector } from '../../src/sender/collect.js';
 import { memoryFolder } from '../kit/places.js';
 import { readable } from '../kit/tree.js';
@@ -14,7 +14,7 @@ import { readable } from '../kit/tree.js';
 const named = (prefix: string, count: number) => Array.from({ length: count }, (_, i) => ({ name: `${prefix}${i}` }));
 
 t.test('which names are looked at in a tick', async t => {
-  const known = new Known<number>();
+  const known = new KnownNames<number>();
   let tick = 0;
   /** How many names are looked at, how many of them are new, and whether none is left that never was. */
   const meet = (things: { name: string }[]) => {

@@ -17,8 +17,8 @@ import { bitNames, decodeReport, encode, REPORT_BYTES, type Report } from '../..
 import { Collector } from '../../src/sender/collect.js';
 import { allKnow, Deliveries } from '../../src/sender/deliveries.js';
 import { Destinations } from '../../src/sender/destinations.js';
-import { type Beginning, type Course, type Crossing, type Helm, Loop, type Send } from '../../src/sender/loop.js';
-import type { Source } from '../../src/sender/pack.js';
+import { type Course, type Crossing, type Helm, Loop, type RunStart, type Send } from '../../src/sender/loop.js';
+import type { ReportSource } from '../../src/sender/pack.js';
 import { phase } from '../../src/sender/schedule.js';
 import type { HostMachine } from '../../src/sender/world.js';
 import { createLog } from '../../src/service/log.js';
@@ -152,7 +152,7 @@ class Machine implements HostMachine {
   }
 }
 
-const NOTHING: Source = { collect: () => {} };
+const NOTHING: ReportSource = { collect: () => {} };
 
 function courseOf({ aligned = false, intervalMs = 1000, name = 'node1' } = {}): Course {
   return {
@@ -175,7 +175,7 @@ const helmFor = (machine: Machine, told: readonly Deliveries[]): Helm => ({
 });
 
 /** A loop on its own machine, with destinations that take what `takes` says; ended with `stop`. */
-function loopOn(machine: Machine, course: Course, takes = [() => true], beginning?: Beginning) {
+function loopOn(machine: Machine, course: Course, takes = [() => true], beginning?: RunStart) {
   const reports: Heard[] = [];
   const told = takes.map(() => new Deliveries());
   const send: Send = (bytes, intervalMs, done) => {
@@ -342,7 +342,7 @@ function memory(): number {
 }
 
 /** A whole sender without its slow side, on simulated clocks; `performance.now` uses them as well during the test. */
-function senderOn(t: { teardown(end: () => void): void }, machine: Machine, to: Address[], source: Source) {
+function senderOn(t: { teardown(end: () => void): void }, machine: Machine, to: Address[], source: ReportSource) {
   performance.now = () => Number(machine.mono) / 1e6 + 1e6;
   t.teardown(() => {
     // Removes our own property, which hides the real function.

@@ -13,10 +13,10 @@ import {
   sumDisks,
 } from '../../src/sender/collect/diskstats.js';
 import { parseFileNr } from '../../src/sender/collect/filenr.js';
-import { add, Cursor, less, modulo32, over, thousandths, times, u64 } from '../../src/sender/collect/kerneltext.js';
+import { add, less, modulo32, over, TextCursor, thousandths, times, u64 } from '../../src/sender/collect/kerneltext.js';
 import { parseLoadavg } from '../../src/sender/collect/loadavg.js';
 import { parseMeminfo } from '../../src/sender/collect/meminfo.js';
-import { arrange, type Interface, netdevLines, parseNetdev } from '../../src/sender/collect/netdev.js';
+import { arrange, type InterfaceCounts, netdevLines, parseNetdev } from '../../src/sender/collect/netdev.js';
 import { type Link, parseIndex, parseSpeed, parseState } from '../../src/sender/collect/netlinks.js';
 import {
   parseCpuPressure,
@@ -25,7 +25,7 @@ import {
   parseMemoryPressure,
 } from '../../src/sender/collect/pressure.js';
 import { parseSnmp } from '../../src/sender/collect/snmp.js';
-import { cpuShare, parseStat, type Stat } from '../../src/sender/collect/stat.js';
+import { cpuShare, type ProcStat, parseStat } from '../../src/sender/collect/stat.js';
 import { archOf, parseCpuinfo, parseMaxFreq, parsePageKib, parseRelease } from '../../src/sender/collect/system.js';
 import { parseVmstat } from '../../src/sender/collect/vmstat.js';
 import { anyText } from '../kit/anytext.js';
@@ -594,14 +594,14 @@ t.test('numbers beyond 2^53 stay exact', t => {
   t.equal(modulo32(2n ** 64n - 1n), 2 ** 32 - 1);
   t.equal(thousandths(1, 3), 333);
   t.equal(thousandths(5, 3), 1000);
-  t.equal(new Cursor('0.07').hundredths(), 7);
+  t.equal(new TextCursor('0.07').hundredths(), 7);
   t.end();
 });
 
-const stat = (times: Partial<Stat>): Stat => ({ ...STAT_OUT, ...times });
+const stat = (times: Partial<ProcStat>): ProcStat => ({ ...STAT_OUT, ...times });
 
 t.test('shares of CPU time', t => {
-  const share = (to: Partial<Stat>) => cpuShare(STAT_OUT, stat(to));
+  const share = (to: Partial<ProcStat>) => cpuShare(STAT_OUT, stat(to));
   t.equal(share({}), undefined, 'no time passed');
   t.strictSame(share({ cpu_idle_ms: 44440 + 1000 }), { cpu_busy_pm: 0, cpu_iowait_pm: 0 });
   t.strictSame(
@@ -670,7 +670,7 @@ t.test('the busiest disk', t => {
 });
 
 t.test('interfaces in their places', t => {
-  const one = (name: string, n: number): Interface => ({
+  const one = (name: string, n: number): InterfaceCounts => ({
     name,
     rx_bytes: n,
     tx_bytes: n * 2,

@@ -28,14 +28,14 @@ import {
   TEMPERATURE_UNKNOWN,
 } from '../../src/layout/codec.js';
 import { bits, structs } from '../../src/layout/layout.gen.js';
-import { type Count, u64 } from '../../src/sender/collect/kerneltext.js';
+import { type KernelCount, u64 } from '../../src/sender/collect/kerneltext.js';
 import { meanMhz, spread } from '../../src/sender/slow/clockrates.js';
 import { containerCgroup, containerRoot, foreignNamespace } from '../../src/sender/slow/container.js';
 import { crc32 } from '../../src/sender/slow/crc32.js';
 import { Unwinder, wholeJoules, type Zone } from '../../src/sender/slow/energy.js';
 import { makeFabric, parseActive, parseOptional, parseRate } from '../../src/sender/slow/fabric.js';
 import { fullness, inodesFree, sane } from '../../src/sender/slow/filesystems.js';
-import { errorFields, type Gpu, gpuFields, memoryMib } from '../../src/sender/slow/gpu.js';
+import { errorFields, type GpuReading, gpuFields, memoryMib } from '../../src/sender/slow/gpu.js';
 import { parseBusy, parseGpuTemperature, parseRas } from '../../src/sender/slow/gpuamd.js';
 import { parseGpuFile } from '../../src/sender/slow/gpufile.js';
 import {
@@ -58,7 +58,7 @@ import {
   names,
   parseCount,
   parseInteger,
-  Reading,
+  ReadingBuilder,
   type SlowReading,
   type SlowSource,
   type SlowWorld,
@@ -134,7 +134,7 @@ function source(name: string): SlowSource {
 
 const read = (name: string, world: SlowWorld) => source(name).read(world);
 /** An empty reading, without `trouble`. */
-const { trouble: _, ...NOTHING }: SlowReading = new Reading().done();
+const { trouble: _, ...NOTHING }: SlowReading = new ReadingBuilder().done();
 function silent({ trouble: _, ...reading }: SlowReading): SlowReading {
   return reading;
 }
@@ -540,7 +540,7 @@ t.test('one item that cannot be read costs itself', t => {
 });
 
 t.test('numbers', t => {
-  const counts: [string, Count | undefined][] = [
+  const counts: [string, KernelCount | undefined][] = [
     ['0\n', 0],
     ['18446744073709551615\n', 18446744073709551615n],
     ['18446744073709551616\n', undefined],
@@ -619,7 +619,7 @@ t.test('fabric: words of a port', t => {
   for (const text of ['4: ACTIVE\n']) t.ok(parseActive(text));
   for (const text of ['1: DOWN\n', '2: INIT\n', '3: ARMED\n', '5: ACTIVE_DEFER\n', '44: ACTIVE\n', '4', '', undefined])
     t.notOk(parseActive(text), JSON.stringify(text));
-  const counters: [string | undefined, Count | undefined][] = [
+  const counters: [string | undefined, KernelCount | undefined][] = [
     [undefined, 0],
     ['N/A (no PMA)\n', 0],
     ['7\n', 7],
@@ -681,8 +681,8 @@ t.test('fabric: a port that cannot be read is asked again after a minute', t => 
 
 t.test('energy: wraps are unwound', t => {
   const range = 1000;
-  const zones = (...ujs: Count[]): Zone[] => ujs.map((uj, i) => ({ name: `zone${i}`, uj, range }));
-  const rows: [string, Zone[][], (Count | undefined)[]][] = [
+  const zones = (...ujs: KernelCount[]): Zone[] => ujs.map((uj, i) => ({ name: `zone${i}`, uj, range }));
+  const rows: [string, Zone[][], (KernelCount | undefined)[]][] = [
     ['a counter that grows', [zones(100), zones(150), zones(150), zones(649)], [100, 150, 150, 649]],
     ['one that wraps', [zones(900), zones(100), zones(300)], [900, 1100, 1300]],
     ['two, one of which wraps', [zones(900, 5), zones(100, 6)], [905, 1106]],
@@ -707,7 +707,7 @@ t.test('energy: wraps are unwound', t => {
       what,
     );
   }
-  const joules: [Count, Count][] = [
+  const joules: [KernelCount, KernelCount][] = [
     [0, 0],
     [999_999, 0],
     [1_000_000, 1000],
@@ -1325,7 +1325,7 @@ t.test('files of other programs are trusted only if nobody else can have written
   t.end();
 });
 
-const gpu = (over: Partial<Gpu> = {}): Gpu => ({
+const gpu = (over: Partial<GpuReading> = {}): GpuReading => ({
   utilPct: 50,
   tempC: 60,
   powerW: 300,
@@ -1338,13 +1338,13 @@ const gpu = (over: Partial<Gpu> = {}): Gpu => ({
 });
 
 t.test('GPUs: the ninth and later are added into the eighth', t => {
-  const list = (count: number, over: (i: number) => Partial<Gpu> = () => ({})) =>
+  const list = (count: number, over: (i: number) => Partial<GpuReading> = () => ({})) =>
     Array.from({ length: count }, (_, i) => gpu(over(i)));
-  const eighth = (gpus: Gpu[]) => {
+  const eighth = (gpus: GpuReading[]) => {
     const { gpu, gpu_flags, gpu_count, gpu_busy } = gpuFields('nvidia', gpus);
     return [gpu_count, gpu_busy, gpu_flags.length, gpu_flags[7], Object.values(gpu[7] ?? {})];
   };
-  const rows: [string, Gpu[], unknown][] = [
+  const rows: [string, GpuReading[], unknown][] = [
     ['eight', list(8), [8, 8, 8, 3, [50, 60, 300, 1000, 80_000]]],
     ['nine', list(9), [9, 9, 8, 3, [50, 60, 600, 2000, 160_000]]],
     [
@@ -1373,7 +1373,7 @@ t.test('GPUs: the ninth and later are added into the eighth', t => {
   t.strictSame(errorFields(list(2, () => ({ errors: 2 ** 31 }))), { gpu_errors: 0, gpu_ecc_ue: 4 }, 'modulo 2^32');
   t.equal(errorFields(list(9, i => (i === 8 ? { errors: undefined } : {}))), undefined, 'one that does not tell');
   t.equal(errorFields(list(1, () => ({ eccUe: undefined }))), undefined);
-  const memories: [Count | undefined, Count | undefined, unknown[]][] = [
+  const memories: [KernelCount | undefined, KernelCount | undefined, unknown[]][] = [
     [2 ** 20, 2 ** 21 + 1, [1, 2]],
     [0, 2 ** 21, [0, 2]],
     [2, 1, [undefined, undefined]],
@@ -1530,7 +1530,7 @@ t.test('GPUs of AMD', t => {
 });
 
 t.test('the text of the hardware hash', t => {
-  const text = (files: Files) => hardwareText(tree(files), new Reading());
+  const text = (files: Files) => hardwareText(tree(files), new ReadingBuilder());
   t.equal(text(FULL), HW_TEXT);
   const without = (pattern: RegExp) => Object.fromEntries(Object.entries(FULL).filter(([name]) => !pattern.test(name)));
   t.equal(text(without(/system\/memory/)), HW_TEXT.replace('6442450944', '-'), 'no blocks of memory');
@@ -1578,7 +1578,7 @@ t.test('the text of the hardware hash', t => {
 });
 
 t.test('the text of the software hash', t => {
-  t.equal(softwareText(tree(FULL), new Reading()), SW_TEXT);
+  t.equal(softwareText(tree(FULL), new ReadingBuilder()), SW_TEXT);
   const rows: [string, string | undefined][] = [
     ['ID=debian\nVERSION_ID="12"\n', 'debian|12|'],
     ["ID='x y'\n", 'x y||'],

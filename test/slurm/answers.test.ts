@@ -5,9 +5,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
-import { Differences, LOOKS, type Seen } from '../../src/schedulerfile/differences.js';
+import { Differences, LOOKS, type SeenOnBoard } from '../../src/schedulerfile/differences.js';
 import { match, namesText, parseExceptions } from '../../src/schedulerfile/matching.js';
-import { type Job, LeftOut, NoAnswer, type SchedulerNode } from '../../src/schedulerfile/scheduler.js';
+import { LeftOut, NoAnswer, type SchedulerJob, type SchedulerNode } from '../../src/schedulerfile/scheduler.js';
 import { Poll } from '../../src/schedulers/poll.js';
 import { PowerSaving } from '../../src/schedulers/powersaving.js';
 import { gpusIn, parseConfig, parseJobs, parseNodes, parseTopology } from '../../src/schedulers/slurm/answers.js';
@@ -628,7 +628,7 @@ t.test('switches: the lowest ones, whole rows, and no node behind two', async t 
 // ---- where the two disagree ----
 
 const NOW_S = 1_700_000_100;
-const running = (nodes: string, more: Partial<Job> = {}): Job => ({
+const running = (nodes: string, more: Partial<SchedulerJob> = {}): SchedulerJob => ({
   id: '7',
   state: 'RUNNING',
   user: 'anna',
@@ -641,7 +641,7 @@ const running = (nodes: string, more: Partial<Job> = {}): Job => ({
 });
 
 t.test('when Slurm and the board disagree', async t => {
-  const cases: [what: string, state: string, used: number, jobs: Job[], seen: Seen, kinds: string][] = [
+  const cases: [what: string, state: string, used: number, jobs: SchedulerJob[], seen: SeenOnBoard, kinds: string][] = [
     ['silent, and it would get jobs', 'IDLE', 0, [], { state: 'silent' }, 'silent_schedulable'],
     ['silent, and drained', 'IDLE+DRAIN', 0, [], { state: 'silent' }, ''],
     ['silent, in a word that is not known', 'IDLE+NEW', 0, [], { state: 'silent' }, ''],

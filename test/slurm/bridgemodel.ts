@@ -5,9 +5,9 @@ import { match } from '../../src/schedulerfile/matching.js';
 import { type Controller, type HoldOrder, NoAnswer, type OrderedNode } from '../../src/schedulerfile/scheduler.js';
 import type { BoardLook, SeenLink, SeenNode } from '../../src/schedulers/bridge/boardlook.js';
 import type { BridgeContext, Settings } from '../../src/schedulers/bridge/context.js';
-import { type Journal, readLines } from '../../src/schedulers/bridge/journal.js';
+import { type BridgeJournal, readLines } from '../../src/schedulers/bridge/journal.js';
 import { Ledger } from '../../src/schedulers/bridge/ownership.js';
-import type { Entry } from '../../src/schedulers/bridge/records.js';
+import type { BridgeRecord } from '../../src/schedulers/bridge/records.js';
 import type { Policy, Situation } from '../../src/schedulers/bridge/rules.js';
 import { Bridge } from '../../src/schedulers/bridge/tick.js';
 import { meaningOf } from '../../src/schedulers/slurm/nodestate.js';
@@ -90,7 +90,7 @@ export function situationOf(
 export class Killed extends Error {}
 
 /** A journal that is kept as text, and parsed again from text. */
-class Lines implements Journal {
+class Lines implements BridgeJournal {
   readonly ledger: Ledger;
 
   constructor(readonly cluster: Cluster) {
@@ -101,7 +101,7 @@ class Lines implements Journal {
     return this.cluster.hasJournal;
   }
 
-  write(entries: readonly Entry[]): void {
+  write(entries: readonly BridgeRecord[]): void {
     for (const entry of entries) {
       this.cluster.point();
       const timed = { ...entry, time_ms: this.cluster.nowMs };
@@ -336,7 +336,7 @@ export class Cluster {
   }
 
   /** All entries of the journal of one kind. */
-  entries(what: Entry['what']): Entry[] {
+  entries(what: BridgeRecord['what']): BridgeRecord[] {
     return readLines(this.journal, 'journal').entries.filter(entry => entry.what === what);
   }
 }

@@ -28,7 +28,7 @@ import { lookAt, type SeenLink, type SeenNode } from '../../src/schedulers/bridg
 import { statusLines, statusOf } from '../../src/schedulers/bridge/bridgestatus.js';
 import type { Settings } from '../../src/schedulers/bridge/context.js';
 import { JournalFile, Only, openFolder, readJournal, readLines } from '../../src/schedulers/bridge/journal.js';
-import { brakeChanges, brakeText, type Count, limits, released } from '../../src/schedulers/bridge/massbrake.js';
+import { type BrakeCount, brakeChanges, brakeText, limits, released } from '../../src/schedulers/bridge/massbrake.js';
 import { Ledger } from '../../src/schedulers/bridge/ownership.js';
 import type { Claim, Timed } from '../../src/schedulers/bridge/records.js';
 import {
@@ -352,7 +352,7 @@ t.test('what counts as silent', async t => {
 
 t.test('a brake is on until what it counts is below half', async t => {
   const ledger = new Ledger();
-  const count = (value: number): Count[] => [{ brake: 'silent', value, limit: 10 }];
+  const count = (value: number): BrakeCount[] => [{ brake: 'silent', value, limit: 10 }];
   const steps: [value: number, on: boolean, release?: boolean][] = [
     ...([
       [10, false],

@@ -9,7 +9,7 @@ import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import type { State } from '../../src/schedulerfile/statefile.js';
+import type { SchedulerState } from '../../src/schedulerfile/statefile.js';
 import { openWriter } from '../../src/shm/writer.js';
 import { monotonicNs } from '../kit/clocks.js';
 import { beat } from '../kit/linkboard.js';
@@ -205,7 +205,7 @@ const amongNodes = async (t: Test) => {
   const reader = startIn(t, { env: slurm.env }, ['slurm', '--slurm-dir', left, '--board', board, '--interval', '1s']);
   await reader.ready;
   await live(nodes);
-  const state = () => JSON.parse(readFileSync(join(left, 'state'), 'utf8')) as State;
+  const state = () => JSON.parse(readFileSync(join(left, 'state'), 'utf8')) as SchedulerState;
   /** Waits for an answer of Slurm that was requested after now. */
   const asked = async () => {
     const began = Date.now();

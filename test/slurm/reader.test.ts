@@ -25,7 +25,7 @@ import { Pairing, SchedulerView } from '../../src/schedulerfile/schedulerview.js
 import {
   monotonicMs,
   readState,
-  type State,
+  type SchedulerState,
   StateFollower,
   stateText,
   stateTrouble,
@@ -116,7 +116,7 @@ t.test('a file is replaced as a whole, with its permissions, and never through a
   t.equal(readFileSync(other, 'utf8'), 'theirs');
 });
 
-const STATE: State = {
+const STATE: SchedulerState = {
   schema: 2,
   pid: 1,
   mono_ms: 1000,
@@ -237,7 +237,7 @@ t.test('a NodeName is data on a page, too', t => {
   t.end();
 });
 
-const state = (path: string) => JSON.parse(readFileSync(join(path, 'state'), 'utf8')) as State;
+const state = (path: string) => JSON.parse(readFileSync(join(path, 'state'), 'utf8')) as SchedulerState;
 
 t.test('the reader, and those who show what it leaves', async t => {
   const slurm = standIn(t);

@@ -8,7 +8,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import type { State } from '../../src/schedulerfile/statefile.js';
+import type { SchedulerState } from '../../src/schedulerfile/statefile.js';
 import { boardPath, folder } from '../kit/places.js';
 import { run, start, startReceiver } from '../kit/program.js';
 import { nodeNames, Slurm, withSlurm } from '../kit/realslurm.js';
@@ -53,7 +53,7 @@ const besideIt = async (t: Test) => {
   t.teardown(() => delete process.env.SLURM_CONF);
   const running = start(t, ['slurm', '--slurm-dir', path, '--board', board, '--interval', '200ms']);
   await running.ready;
-  const state = () => JSON.parse(readFileSync(join(path, 'state'), 'utf8')) as State;
+  const state = () => JSON.parse(readFileSync(join(path, 'state'), 'utf8')) as SchedulerState;
   const settled = await until('the node is going to sleep', () => {
     const now = state();
     return (

@@ -7,9 +7,9 @@ import { writeState } from '../../src/journalfile/state.js';
 import { bits } from '../../src/layout/layout.gen.js';
 import { troubleText } from '../../src/presentation/troublelines.js';
 import { type Choice, survey } from '../../src/query/survey.js';
-import type { Job, SchedulerNode } from '../../src/schedulerfile/scheduler.js';
+import type { SchedulerJob, SchedulerNode } from '../../src/schedulerfile/scheduler.js';
 import { Pairing, SchedulerView } from '../../src/schedulerfile/schedulerview.js';
-import { monotonicMs, type State } from '../../src/schedulerfile/statefile.js';
+import { monotonicMs, type SchedulerState } from '../../src/schedulerfile/statefile.js';
 import type { BoardReader } from '../../src/shm/reader.js';
 import type { Snapshot } from '../../src/shm/snapshot.js';
 import { expand } from '../../src/text/hostlists.js';
@@ -254,10 +254,14 @@ t.test('a link that is down has one line, also when it is up again', async t => 
 });
 
 /** What a scheduler says: that these nodes are so, and that these jobs run. */
-function schedulerOf(names: readonly string[], states: Record<string, Partial<SchedulerNode>>, jobs: Partial<Job>[]) {
+function schedulerOf(
+  names: readonly string[],
+  states: Record<string, Partial<SchedulerNode>>,
+  jobs: Partial<SchedulerJob>[],
+) {
   const time = monotonicMs();
   const answer = { time_ms: Date.now(), mono_ms: time };
-  const state: State = {
+  const state: SchedulerState = {
     ...{ schema: 2, pid: 1, mono_ms: time, next_ms: time + 600_000, time_ms: Date.now() },
     ...{ cluster: 'c', version: '1', scheduler: 'Slurm', daemon: 'slurmd', user: 'root', names: {}, differences: [] },
     nodes: {

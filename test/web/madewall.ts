@@ -12,11 +12,11 @@ import {
   CELL,
   FRAME,
   FRAME_HEAD,
-  type Head,
   type Hello,
   type LayoutInfo,
   NODE_PAGE,
   STATES,
+  type WallHead,
 } from '../../src/web/wire.js';
 import type { Teardown } from '../kit/places.js';
 
@@ -52,7 +52,7 @@ export class MadeWall {
   readonly now = Date.parse('2026-03-01T02:10:03Z');
   url = '';
   hello: Hello;
-  head: Head;
+  head: WallHead;
 
   /** Nodes of these groups, each a host list's names. */
   constructor(
@@ -148,7 +148,7 @@ export class MadeWall {
   }
 
   /** The next look, in which the head says this besides what it said. */
-  say(change: Partial<Head>): void {
+  say(change: Partial<WallHead>): void {
     const before = this.head.seq;
     this.head = { ...this.head, ...change, seq: before + 1, now_ms: this.head.now_ms + 1000 };
     // The first cell, without which nothing is drawn anew.

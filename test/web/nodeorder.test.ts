@@ -7,7 +7,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { Reading } from '../../src/readings/measures.js';
 import { Api } from '../../src/web/api.js';
-import { Values } from '../../src/web/layouts.js';
+import { FieldValues } from '../../src/web/layouts.js';
 import { type AskedPage, NodePages } from '../../src/web/nodeorder.js';
 import { Wall } from '../../src/web/wall.js';
 import { Watcher } from '../../src/web/watcher.js';
@@ -180,7 +180,7 @@ t.test('a field that takes long to read is read at some looks only', t => {
       return 'x';
     },
   } as unknown as Reading;
-  const values = new Values(slow);
+  const values = new FieldValues(slow);
   const piece = boardOf([{ name: 'a1' }, { name: 'a2' }]);
   const look = (count: number, isAnother = false) => {
     values.begin(count, isAnother);

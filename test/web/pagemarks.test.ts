@@ -16,7 +16,7 @@ import t from 'tap';
 import { bits } from '../../src/layout/layout.gen.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { contour } from '../../src/web/page/contours.js';
-import type { Block } from '../../src/web/page/geometry.js';
+import type { GroupBlock } from '../../src/web/page/geometry.js';
 import { palette, stepOf } from '../../src/web/page/palette.js';
 import { VALUE_MOST } from '../../src/web/wire.js';
 import { NO_BROWSER } from '../kit/browser.js';
@@ -44,7 +44,7 @@ const noNats = !process.env.CI && spawnSync('nats-server', ['--version']).status
 const SHORT = ['--uncertain-after', '2s', '--silent-after', '4s'];
 
 t.test('a line is drawn where a marked cell has no marked neighbour', async t => {
-  const block: Block = { group: 0, first: 2, count: 7, columns: 3, rows: 3, x: 10, y: 20, column: 0, row: 0 };
+  const block: GroupBlock = { group: 0, first: 2, count: 7, columns: 3, rows: 3, x: 10, y: 20, column: 0, row: 0 };
   /** Each line as `x,y-x,y`, sorted. */
   const around = (...cells: number[]) => {
     const has = new Uint8Array(10);

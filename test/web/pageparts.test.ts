@@ -8,7 +8,15 @@ import { isJobNumber } from '../../src/text/jobnumbers.js';
 import { Cells, formOf, isMeasured, isUnhealthy, stateOf, valueIn } from '../../src/web/page/cells.js';
 import { age, quantity } from '../../src/web/page/formats.js';
 import { FrameReader } from '../../src/web/page/framereader.js';
-import { blockOf, cellAt, cornerOf, type Direction, type Member, next, plan } from '../../src/web/page/geometry.js';
+import {
+  type ArrowDirection,
+  blockOf,
+  cellAt,
+  cornerOf,
+  type Member,
+  next,
+  plan,
+} from '../../src/web/page/geometry.js';
 import { palette, STEPS, stepOf } from '../../src/web/page/palette.js';
 import { River, SECONDS } from '../../src/web/page/riverrows.js';
 import { isCondition, parseView, streamQuery, writeView } from '../../src/web/page/viewstate.js';
@@ -178,7 +186,7 @@ t.test('cells do not overlap, all fit, and arrow keys lead to each', async t => 
       let [cell, steps] = [0, 1];
       while (cell < total - 1 && next(map, cell, 'right') === cell + 1) [cell, steps] = [cell + 1, steps + 1];
       t.equal(steps, total, `${what}: to the right all come in their order`);
-      const ways: Direction[] = ['left', 'right', 'up', 'down'];
+      const ways: ArrowDirection[] = ['left', 'right', 'up', 'down'];
       const reached = ways.flatMap(way => [0, total >> 1, total - 1].map(from => next(map, from, way)));
       t.ok(reached.every(to => to >= 0 && to < total));
     }

@@ -9,11 +9,11 @@ import {
   type EventInfo,
   FRAME,
   FRAME_HEAD,
-  type Head,
   type Hello,
   type LayoutInfo,
   STATES,
   type State,
+  type WallHead,
 } from '../../src/web/wire.js';
 import { type Running, start } from '../kit/program.js';
 
@@ -28,7 +28,7 @@ export class WallClient {
   names: string[] = [];
   cells = new Uint16Array();
   seq = 0;
-  head: Head | undefined;
+  head: WallHead | undefined;
   readonly events: EventInfo[] = [];
   /** The number of frames of each kind. */
   readonly frames: Record<string, number> = {};

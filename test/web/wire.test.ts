@@ -8,7 +8,7 @@ import { expand } from '../../src/text/hostlists.js';
 import { changesFrame, pictureFrame } from '../../src/web/framing.js';
 import { RiverHistory } from '../../src/web/history.js';
 import { Grouped } from '../../src/web/layouts.js';
-import { cellValue, type Tick } from '../../src/web/watcher.js';
+import { cellValue, type WatcherTick } from '../../src/web/watcher.js';
 import { AUTO, CELL, NOT_MEASURED, numberOf, RIVER, STATES, VALUE_MOST } from '../../src/web/wire.js';
 import { boardPath } from '../kit/places.js';
 import { run, start, startReceiver } from '../kit/program.js';
@@ -55,7 +55,7 @@ t.test('changes are sent if they are shorter than a picture', async t => {
 });
 
 /** A look; `cells` has a cell for each node, which is used for every reading. */
-const tickOf = (seq: number, cells: readonly number[], more: Partial<Tick> = {}): Tick => ({
+const tickOf = (seq: number, cells: readonly number[], more: Partial<WatcherTick> = {}): WatcherTick => ({
   seq,
   nowMs: 1_000_000 + seq * 1000,
   state: 'ok',

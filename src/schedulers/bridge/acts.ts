@@ -5,10 +5,10 @@ import type { Controller, OrderedNode } from '../../schedulerfile/scheduler.js';
 import type { Log } from '../../service/log.js';
 import type { BoardLook, SeenNode } from './boardlook.js';
 import { answerOf, type BridgeContext, type Settings } from './context.js';
-import type { Journal } from './journal.js';
+import type { BridgeJournal } from './journal.js';
 import { carries, standingOf } from './ownership.js';
-import type { Entry } from './records.js';
-import { incidentOf, type Left, type Order, objectionToDrain, returnOf, type Situation } from './rules.js';
+import type { BridgeRecord } from './records.js';
+import { type BridgeOrder, incidentOf, type Left, objectionToDrain, returnOf, type Situation } from './rules.js';
 
 /** An order without a visible effect is repeated after this time, ms. */
 const AGAIN_MS = 60_000;
@@ -41,7 +41,7 @@ interface TickState {
 }
 
 /** What ends a tick. */
-interface Trouble {
+interface TickTrouble {
   readonly trouble: string;
   readonly isSlurmSilent: boolean;
 }
@@ -54,14 +54,14 @@ export class Acts {
   constructor(
     private readonly context: BridgeContext,
     private readonly settings: Settings,
-    private readonly journal: Journal,
+    private readonly journal: BridgeJournal,
     private readonly log: Log,
     private readonly print: (line: string) => void,
     private readonly tick: TickState,
   ) {}
 
   /** Looks at both sides again, and gives the order. Returns a reason that ends this tick. */
-  async act(order: Order, situation: Situation, stop?: AbortSignal): Promise<Trouble | undefined> {
+  async act(order: BridgeOrder, situation: Situation, stop?: AbortSignal): Promise<TickTrouble | undefined> {
     const { slurm } = this.context;
     const { node, act } = order;
     if (this.context.monoMs() < (this.#again.get(`${act} ${node}`) ?? 0)) return undefined;
@@ -98,7 +98,7 @@ export class Acts {
    * look.
    */
   async give(
-    order: Order,
+    order: BridgeOrder,
     before: OrderedNode,
     evidence: object,
     objection: (node: OrderedNode | undefined) => Left | undefined,
@@ -106,7 +106,7 @@ export class Acts {
     const { slurm } = this.context;
     const { act, node, id, board, incident, reason, why } = order;
     const command = slurm.lineOf(order);
-    const intent: Entry = {
+    const intent: BridgeRecord = {
       ...{ what: 'intent', act, id, node, board, incident, boot_id: order.bootId, reason, why, command, evidence },
       before: standingOf(before),
     };
@@ -131,7 +131,7 @@ export class Acts {
   }
 
   /** Writes the result of an order. `after`: the node then; undefined: Slurm does not answer. */
-  #given(order: Order, rc: number | null, said: string, after: OrderedNode | undefined): void {
+  #given(order: BridgeOrder, rc: number | null, said: string, after: OrderedNode | undefined): void {
     const { act, node, id, why } = order;
     const outcome = this.#isDone(order, after) ? 'done' : 'unsure';
     this.journal.write([
@@ -148,7 +148,7 @@ export class Acts {
     );
   }
 
-  #isDone({ act, node }: Order, after: OrderedNode | undefined): boolean {
+  #isDone({ act, node }: BridgeOrder, after: OrderedNode | undefined): boolean {
     const claim = this.journal.ledger.claims.get(node);
     if (after === undefined || claim === undefined) return false;
     if (act === 'drain') return carries(after, claim);
@@ -156,7 +156,12 @@ export class Acts {
   }
 
   /** Why an order is not valid any more, by the present state; undefined: it is. */
-  #objection(order: Order, situation: Situation, node: OrderedNode | undefined, board: BoardLook): Left | undefined {
+  #objection(
+    order: BridgeOrder,
+    situation: Situation,
+    node: OrderedNode | undefined,
+    board: BoardLook,
+  ): Left | undefined {
     const seen = board.nodes.get(order.board);
     if (node === undefined || seen === undefined) return { why: 'it is gone' };
     if (board.opened !== this.tick.opened()) return { why: 'the board was replaced by another' };
@@ -173,12 +178,12 @@ export class Acts {
 
   /** Says why an order is not given; whether an administrator has decided may be seen only now. */
   #leave(
-    { node, incident }: Pick<Order, 'node' | 'incident'>,
+    { node, incident }: Pick<BridgeOrder, 'node' | 'incident'>,
     { why, isTheirs }: Left,
     now: OrderedNode | undefined,
-    withdrawn: readonly Entry[] = [],
+    withdrawn: readonly BridgeRecord[] = [],
   ): void {
-    const theirs: Entry[] = isTheirs && now ? [{ what: 'theirs', node, incident, after: standingOf(now) }] : [];
+    const theirs: BridgeRecord[] = isTheirs && now ? [{ what: 'theirs', node, incident, after: standingOf(now) }] : [];
     this.journal.write([...withdrawn, ...theirs]);
     this.log.info(`${node} is left alone: ${why}`);
   }

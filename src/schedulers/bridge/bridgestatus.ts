@@ -4,16 +4,16 @@
 import { join } from 'node:path';
 import { formatDuration } from '../../text/durations.js';
 import { oneLine, readText } from '../../text/text.js';
-import { type BrakeState, brakeText, type Count } from './massbrake.js';
+import { type BrakeCount, type BrakeState, brakeText } from './massbrake.js';
 import type { Ledger } from './ownership.js';
 import type { Act, Claim, Timed } from './records.js';
-import type { Outcome } from './tick.js';
+import type { TickOutcome } from './tick.js';
 
 /** The file in the folder of the journal. */
 export const STATUS = 'status';
 
 /** What a bridge writes after each tick; `mono_ms` and `next_ms` are of CLOCK_MONOTONIC. */
-export interface LastTick extends Outcome {
+export interface LastTick extends TickOutcome {
   readonly pid: number;
   readonly mono_ms: number;
   readonly next_ms: number;
@@ -48,7 +48,7 @@ export interface BridgeStatus {
   readonly pid?: number | undefined;
   readonly trouble?: string | undefined;
   readonly nodes?: number | undefined;
-  readonly counts?: readonly Count[] | undefined;
+  readonly counts?: readonly BrakeCount[] | undefined;
   readonly left?: readonly { readonly node: string; readonly why: string }[] | undefined;
   readonly own: readonly Claim[];
   readonly brakes: readonly (BrakeState & { readonly brake: string })[];

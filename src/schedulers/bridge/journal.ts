@@ -26,7 +26,7 @@ import {
 import { Failure } from '../../text/failure.js';
 import { oneLine } from '../../text/text.js';
 import { Ledger } from './ownership.js';
-import type { Entry, Timed } from './records.js';
+import type { BridgeRecord, Timed } from './records.js';
 
 const NAME = 'journal';
 /** From this size on a new journal is begun, with a line that holds everything that still matters. */
@@ -134,23 +134,23 @@ export function readJournal(folder: string): ReturnType<typeof readLines> | unde
 }
 
 /** The destination of entries: a file, or nowhere. Each entry is in the ledger as soon as it is written. */
-export interface Journal {
+export interface BridgeJournal {
   readonly ledger: Ledger;
   /** Throws a Failure if it could not be written: then nothing may be done. */
-  write(entries: readonly Entry[]): void;
+  write(entries: readonly BridgeRecord[]): void;
   /** Whether the next start will find what is written. */
   isThere(): boolean;
 }
 
 /** A journal in memory only: what would have been written. */
-export class Rehearsal implements Journal {
+export class Rehearsal implements BridgeJournal {
   constructor(readonly ledger: Ledger) {}
 
   isThere(): boolean {
     return true;
   }
 
-  write(entries: readonly Entry[]): void {
+  write(entries: readonly BridgeRecord[]): void {
     for (const entry of entries) this.ledger.apply({ ...entry, time_ms: Date.now() });
   }
 }
@@ -172,7 +172,7 @@ function writeWhole(fd: number, text: string): void {
 const lineOf = (entry: Timed) => `${JSON.stringify({ time: new Date(entry.time_ms).toISOString(), ...entry })}\n`;
 
 /** The journal of a folder that `Only` holds. */
-export class JournalFile implements Journal {
+export class JournalFile implements BridgeJournal {
   readonly ledger: Ledger;
   readonly #path: string;
   readonly #fd: number;
@@ -219,7 +219,7 @@ export class JournalFile implements Journal {
    * Throws a Failure: then the file may end with half a line, which the next start removes, and nothing more is
    * written.
    */
-  write(entries: readonly Entry[]): void {
+  write(entries: readonly BridgeRecord[]): void {
     if (entries.length === 0) return;
     const timed = entries.map(entry => ({ ...entry, time_ms: Date.now() }));
     const text = timed.map(lineOf).join('');

@@ -23,11 +23,11 @@ import { Awaking } from './awaking.js';
 import { lookAtAll, lookAtOne } from './boardlook.js';
 import { lastTick, STATUS, statusLines, statusOf } from './bridgestatus.js';
 import type { BridgeContext, Settings } from './context.js';
-import { checkFolder, type Journal, JournalFile, Only, openFolder, Rehearsal, readJournal } from './journal.js';
+import { type BridgeJournal, checkFolder, JournalFile, Only, openFolder, Rehearsal, readJournal } from './journal.js';
 import { Ledger } from './ownership.js';
 import { RELEASE, REQUESTS } from './requests.js';
 import { FATAL, type Policy } from './rules.js';
-import { Bridge, type Outcome } from './tick.js';
+import { Bridge, type TickOutcome } from './tick.js';
 
 export const verb = defineVerb({
   name: 'bridge',
@@ -73,7 +73,7 @@ docs/slurm.md has the rules, and the way from a dry run to enforcing. SIGTERM, S
 With --status the exit code is 0 if an enforcing bridge runs, else 1.`,
 });
 
-type Values = ValuesOf<typeof verb>;
+type BridgeOptions = ValuesOf<typeof verb>;
 
 /** Twelve acts of five calls each, which all take their 5 s: more than any tick. */
 const TICK_MOST_MS = 300_000;
@@ -81,7 +81,7 @@ const TICK_MOST_MS = 300_000;
 /** CLOCK_MONOTONIC. */
 const monoMs = () => Number(process.hrtime.bigint() / 1_000_000n);
 
-function settingsOf(values: Values, isRehearsal: boolean): Settings {
+function settingsOf(values: BridgeOptions, isRehearsal: boolean): Settings {
   const {
     drainAfter,
     resumeAfter,
@@ -111,7 +111,7 @@ function settingsOf(values: Values, isRehearsal: boolean): Settings {
 }
 
 function contextOf(
-  { board, owner, scheduler, slurmBin }: Values,
+  { board, owner, scheduler, slurmBin }: BridgeOptions,
   stop: AbortSignal,
   isOnly: () => boolean,
 ): BridgeContext {
@@ -127,7 +127,7 @@ function contextOf(
 }
 
 /** The result of a tick, in a line. */
-function lineOf({ trouble, nodes }: Outcome, { ledger }: Journal, isRehearsal: boolean): string {
+function lineOf({ trouble, nodes }: TickOutcome, { ledger }: BridgeJournal, isRehearsal: boolean): string {
   const brakes = [...ledger.brakes].filter(([, { on }]) => on).map(([brake]) => brake);
   return [
     isRehearsal ? 'dry run: Slurm is not changed' : 'enforcing',
@@ -138,7 +138,7 @@ function lineOf({ trouble, nodes }: Outcome, { ledger }: Journal, isRehearsal: b
 }
 
 /** A bridge and its journal. Nobody else may act with that journal, unless it is a rehearsal. */
-function openBridge(values: Values, settings: Settings, stop: AbortSignal, log: Log) {
+function openBridge(values: BridgeOptions, settings: Settings, stop: AbortSignal, log: Log) {
   const { journal: folder } = values;
   const only = settings.isRehearsal ? undefined : new Only(folder);
   const journal = settings.isRehearsal
@@ -150,7 +150,7 @@ function openBridge(values: Values, settings: Settings, stop: AbortSignal, log: 
 }
 
 /** Leaves the result of a tick for --status. */
-function leaveStatus(folder: string, outcome: Outcome, next: number, log: Log): void {
+function leaveStatus(folder: string, outcome: TickOutcome, next: number, log: Log): void {
   const left = { pid: process.pid, mono_ms: monoMs(), next_ms: monoMs() + next, ...outcome };
   try {
     replaceFile(folder, STATUS, `${JSON.stringify(left)}\n`, 0o600);
@@ -189,7 +189,7 @@ class Publisher {
 }
 
 /** Ticks until the program ends. */
-async function run(values: Values, isRehearsal: boolean): Promise<number> {
+async function run(values: BridgeOptions, isRehearsal: boolean): Promise<number> {
   const { journal: folder, interval, config, ...rest } = values;
   const settings = settingsOf(values, isRehearsal);
   if (!isRehearsal) {
@@ -257,7 +257,7 @@ async function release(folder: string): Promise<number> {
   return 0;
 }
 
-async function undrainOwn(values: Values): Promise<number> {
+async function undrainOwn(values: BridgeOptions): Promise<number> {
   checkFolder(values.journal);
   const log = createLog(verb.name);
   const { bridge, journal } = openBridge(values, settingsOf(values, values.dryRun), onStop(), log);
@@ -274,7 +274,7 @@ async function undrainOwn(values: Values): Promise<number> {
   return 0;
 }
 
-async function status({ journal: folder, json: asJson }: Values): Promise<number> {
+async function status({ journal: folder, json: asJson }: BridgeOptions): Promise<number> {
   const found = readJournal(folder);
   const last = lastTick(folder, monoMs());
   const status = statusOf(last, found?.ledger ?? new Ledger(), found?.entries ?? []);

@@ -12,7 +12,7 @@ export interface BrakeState {
 }
 
 /** One counted quantity. */
-export interface Count {
+export interface BrakeCount {
   /** `silent`, `new`, `own`, `unhealthy`, or `group NAME`. */
   readonly brake: string;
   readonly value: number;
@@ -21,7 +21,7 @@ export interface Count {
 }
 
 /** What changes with these counts: brakes and their new states. */
-export type BrakeChange = Count & { readonly on: boolean; readonly accepted: number };
+export type BrakeChange = BrakeCount & { readonly on: boolean; readonly accepted: number };
 
 export const limits = {
   silent: (nodes: number) => Math.max(3, nodes / 10),
@@ -38,7 +38,7 @@ const OFF: BrakeState = { on: false, value: 0, limit: 0, accepted: 0, sinceMs: 0
  * Which brakes change. A brake stays on until its count is below half of its limit. Nodes that an administrator
  * accepted by releasing the brake are left out of the count, until their own number is below half of the limit.
  */
-export function brakeChanges(counts: readonly Count[], before: ReadonlyMap<string, BrakeState>): BrakeChange[] {
+export function brakeChanges(counts: readonly BrakeCount[], before: ReadonlyMap<string, BrakeState>): BrakeChange[] {
   const known = new Set(counts.map(({ brake }) => brake));
   // A group that no longer exists has no nodes at fault.
   const gone = [...before].filter(([brake, { on, accepted }]) => !known.has(brake) && (on || accepted > 0));
@@ -54,7 +54,7 @@ export function brakeChanges(counts: readonly Count[], before: ReadonlyMap<strin
 }
 
 /** The effect of an administrator's release on the brakes that are on: as many nodes as there are now are accepted. */
-export function released(counts: readonly Count[], before: ReadonlyMap<string, BrakeState>): BrakeChange[] {
+export function released(counts: readonly BrakeCount[], before: ReadonlyMap<string, BrakeState>): BrakeChange[] {
   return counts
     .filter(({ brake }) => before.get(brake)?.on)
     .map(count => ({ ...count, on: false, accepted: count.value }));

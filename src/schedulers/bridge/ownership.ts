@@ -4,8 +4,8 @@
 
 import type { OrderedNode } from '../../schedulerfile/scheduler.js';
 import type { BrakeState } from './massbrake.js';
-import { Orders } from './published.js';
-import type { Claim, Entry, Incident, LedgerState, Standing, Timed } from './records.js';
+import { NewestOrders } from './published.js';
+import type { BridgeRecord, Claim, Incident, LedgerState, SlurmStanding, Timed } from './records.js';
 
 export function isProblem(incident: Incident): boolean {
   return incident.startsWith('unhealthy ');
@@ -18,7 +18,7 @@ const UNDER_WAY_MS = 15_000;
 export class Ledger {
   readonly claims = new Map<string, Claim>();
   readonly brakes = new Map<string, BrakeState>();
-  readonly orders = new Orders();
+  readonly orders = new NewestOrders();
   readonly #settled = new Map<string, { silent?: Incident; unhealthy?: Incident }>();
   readonly #returns = new Map<string, number[]>();
   readonly #lifted = new Map<string, string>();
@@ -141,7 +141,7 @@ export class Ledger {
   }
 }
 
-export function standingOf({ state, reason }: OrderedNode): Standing {
+export function standingOf({ state, reason }: OrderedNode): SlurmStanding {
   return { state, reason };
 }
 
@@ -160,8 +160,8 @@ export function observe(
   slurm: ReadonlyMap<string, OrderedNode>,
   nowMs: number,
   hasForgotten: (claim: Claim) => boolean = () => false,
-): Entry[] {
-  return [...ledger.claims.values()].flatMap((claim): Entry[] => {
+): BridgeRecord[] {
+  return [...ledger.claims.values()].flatMap((claim): BridgeRecord[] => {
     const { id, node, giving } = claim;
     const now = slurm.get(node);
     if (now === undefined) return [];

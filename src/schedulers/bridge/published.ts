@@ -6,10 +6,10 @@ import { brakeText } from './massbrake.js';
 import type { OrdersState, Timed } from './records.js';
 
 /** What is known of an order from its beginning. */
-type Begun = Pick<PublishedOrder, 'node' | 'scheduler_node' | 'reason' | 'why'>;
-type Told = Omit<PublishedOrder, 'n' | 'time_ms'>;
+type OrderStart = Pick<PublishedOrder, 'node' | 'scheduler_node' | 'reason' | 'why'>;
+type UnnumberedOrder = Omit<PublishedOrder, 'n' | 'time_ms'>;
 
-function begunOf(node: string, board: string, reason: string, why?: string): Begun {
+function begunOf(node: string, board: string, reason: string, why?: string): OrderStart {
   return { node: board, scheduler_node: node === board ? undefined : node, reason, why };
 }
 
@@ -19,7 +19,7 @@ function isTold(entry: Timed): boolean {
   return ['result', 'let_go', 'brake', 'switch'].includes(entry.what);
 }
 
-function told(entry: Timed, begun: Begun | undefined): Told {
+function told(entry: Timed, begun: OrderStart | undefined): UnnumberedOrder {
   // Its beginning may be in an older journal.
   const about = begun ?? ('node' in entry ? { node: entry.node } : {});
   switch (entry.what) {
@@ -36,10 +36,10 @@ function told(entry: Timed, begun: Begun | undefined): Told {
 }
 
 /** The newest orders of a journal. */
-export class Orders {
-  readonly #newest: { readonly n: number; readonly entry: Timed; readonly begun: Begun | undefined }[] = [];
+export class NewestOrders {
+  readonly #newest: { readonly n: number; readonly entry: Timed; readonly begun: OrderStart | undefined }[] = [];
   /** The beginnings of orders, by node and id, while the drain is ours. */
-  readonly #begun = new Map<string, Begun>();
+  readonly #begun = new Map<string, OrderStart>();
   #sinceMs: number | undefined;
   #count = 0;
 
@@ -75,7 +75,7 @@ export class Orders {
       const texts = Object.entries(told(entry, begun)).flatMap(([key, text]) =>
         text === undefined ? [] : [[key, publishable(text)]],
       );
-      return { n, time_ms: entry.time_ms, ...(Object.fromEntries(texts) as Told) };
+      return { n, time_ms: entry.time_ms, ...(Object.fromEntries(texts) as UnnumberedOrder) };
     });
     return ordersText({ ...this.state(nowMs), orders });
   }

@@ -12,13 +12,13 @@ export type Act = HoldOrder['act'];
 export type Incident = string;
 
 /** The part of Slurm's state of a node that is kept. */
-export interface Standing {
+export interface SlurmStanding {
   readonly state: string;
   readonly reason?: string | undefined;
 }
 
 /** All records that the journal may hold. `node` is a NodeName; times are milliseconds since 1970. */
-export type Entry =
+export type BridgeRecord =
   | { readonly what: 'start'; readonly pid: number; readonly version: string; readonly options: object }
   | { readonly what: 'end' }
   /** Written to disk before the act. */
@@ -34,7 +34,7 @@ export type Entry =
       readonly why: string;
       readonly command: string;
       readonly evidence: object;
-      readonly before: Standing;
+      readonly before: SlurmStanding;
     }
   /** The result of an act, as Slurm shows it. `unsure`: Slurm does not show it, and it may still come. */
   | {
@@ -45,7 +45,7 @@ export type Entry =
       readonly outcome: 'done' | 'unsure';
       readonly rc?: number | null | undefined;
       readonly said?: string | undefined;
-      readonly after?: Standing | undefined;
+      readonly after?: SlurmStanding | undefined;
     }
   /** The drain is not ours any more, permanently. */
   | {
@@ -53,7 +53,7 @@ export type Entry =
       readonly id: string;
       readonly node: string;
       readonly why: string;
-      readonly after: Standing;
+      readonly after: SlurmStanding;
     }
   /**
    * An intent that was not carried out after a last look; or a drain that Slurm has forgotten with its whole state. The
@@ -65,10 +65,10 @@ export type Entry =
       readonly node: string;
       readonly act: Act;
       readonly why: string;
-      readonly after?: Standing | undefined;
+      readonly after?: SlurmStanding | undefined;
     }
   /** Another administrator has decided about this node during this silence or problem, which is left to him. */
-  | { readonly what: 'theirs'; readonly node: string; readonly incident: Incident; readonly after: Standing }
+  | { readonly what: 'theirs'; readonly node: string; readonly incident: Incident; readonly after: SlurmStanding }
   /** The node is not unhealthy any more: the next time counts as another incident. */
   | { readonly what: 'well'; readonly node: string }
   | {
@@ -84,7 +84,7 @@ export type Entry =
   /** All of the above in one record, when a journal is begun anew. */
   | { readonly what: 'state'; readonly state: LedgerState };
 
-export type Timed = Entry & { readonly time_ms: number };
+export type Timed = BridgeRecord & { readonly time_ms: number };
 
 /** A drain that we have given, or are about to give. */
 export interface Claim {

@@ -6,7 +6,7 @@ import type { HoldOrder, OrderedNode } from '../../schedulerfile/scheduler.js';
 import type { Problem } from '../../shm/problems.js';
 import { lowerCase } from '../../text/text.js';
 import type { BoardLook, SeenNode } from './boardlook.js';
-import { type Count, limits } from './massbrake.js';
+import { type BrakeCount, limits } from './massbrake.js';
 import { carries, isBeingGiven, type Ledger } from './ownership.js';
 import type { Claim, Incident } from './records.js';
 
@@ -60,7 +60,7 @@ export interface Situation {
 }
 
 /** One act. */
-export interface Order extends HoldOrder {
+export interface BridgeOrder extends HoldOrder {
   /** The name on the board. */
   readonly board: string;
   readonly id: string;
@@ -163,7 +163,7 @@ const MINUTE_MS = 60_000;
  * All counts for the brakes. Only nodes that the board and Slurm both know are counted, so that invented names have no
  * effect.
  */
-export function countsOf({ policy, board, slurm, matched, ledger }: Situation): Count[] {
+export function countsOf({ policy, board, slurm, matched, ledger }: Situation): BrakeCount[] {
   let [silent, fresh, unhealthy] = [0, 0, 0];
   const groups = new Map<string, { nodes: number; silent: number }>();
   for (const [nodeName, name] of matched.boardName) {
@@ -193,7 +193,7 @@ export function countsOf({ policy, board, slurm, matched, ledger }: Situation): 
 }
 
 /** The count of our own drains plus one: its brake goes on only when there would be another drain. */
-export function ownCount({ matched, ledger }: Situation, more: number): Count {
+export function ownCount({ matched, ledger }: Situation, more: number): BrakeCount {
   return { brake: 'own', value: ledger.claims.size + more, limit: limits.own(matched.boardName.size) };
 }
 
@@ -305,10 +305,10 @@ const RETURNS_A_TICK = 10;
 const LOOKS = 2;
 
 export interface Decision {
-  readonly drains: readonly Order[];
-  readonly returns: readonly Order[];
+  readonly drains: readonly BridgeOrder[];
+  readonly returns: readonly BridgeOrder[];
   /** Nodes that would be drained without the brakes. */
-  readonly wanted: readonly Order[];
+  readonly wanted: readonly BridgeOrder[];
   readonly left: readonly { readonly node: string; readonly incident: Incident; readonly left: Left }[];
   /** Nodes whose settled problem is over. */
   readonly well: readonly string[];
@@ -333,9 +333,9 @@ export function decide(
   isEarly = false,
 ): Decision {
   const { policy, board, slurm, matched, ledger, watched, watchingSinceMs, monoMs, nowMs, requested } = situation;
-  const wanted: (Order & { seen: SeenNode })[] = [];
+  const wanted: (BridgeOrder & { seen: SeenNode })[] = [];
   const left: { node: string; incident: Incident; left: Left }[] = [];
-  const returns: Order[] = [];
+  const returns: BridgeOrder[] = [];
   const well: string[] = [];
   if (board.trouble !== undefined) return { drains: [], returns, wanted, left, well };
   for (const [nodeName, name] of matched.boardName) {
@@ -376,7 +376,7 @@ export function decide(
     wanted.push({ act: 'drain', node: nodeName, board: name, id, incident, bootId: seen.bootId, reason, why, seen });
   }
   wanted.sort((a, b) => b.seen.unheardMs - a.seen.unheardMs || (a.node < b.node ? -1 : 1));
-  const isDue = ({ node }: Order) => !isEarly || requested.has(node);
+  const isDue = ({ node }: BridgeOrder) => !isEarly || requested.has(node);
   const allowed = wanted.filter(order => isDue(order) && !brakesFor(order.seen, situation).some(isOn));
   return { drains: allowed.slice(0, DRAINS_A_TICK), returns: returns.slice(0, RETURNS_A_TICK), wanted, left, well };
 }

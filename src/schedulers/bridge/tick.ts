@@ -10,20 +10,20 @@ import { oneLine } from '../../text/text.js';
 import { Acts, rehearsed } from './acts.js';
 import type { BoardLook } from './boardlook.js';
 import { answerOf, type BridgeContext, type Settings } from './context.js';
-import type { Journal } from './journal.js';
-import { type BrakeChange, brakeChanges, brakeText, type Count, released } from './massbrake.js';
+import type { BridgeJournal } from './journal.js';
+import { type BrakeChange, type BrakeCount, brakeChanges, brakeText, released } from './massbrake.js';
 import { carries, observe, standingOf } from './ownership.js';
-import type { Entry, Incident } from './records.js';
+import type { BridgeRecord, Incident } from './records.js';
 import { isThere, RELEASE, REQUESTS, requestsIn, takeRequest } from './requests.js';
 import { countsOf, decide, ownCount, type Situation, type Watched, watch, withoutDoubtful } from './rules.js';
 
 /** The result of a tick, for people and for `--status`. */
-export interface Outcome {
+export interface TickOutcome {
   /** Why nothing could be done: because of Slurm, the board, or the switch. */
   readonly trouble?: string | undefined;
   /** Whether Slurm did not answer. */
   readonly isSlurmSilent: boolean;
-  readonly counts: readonly Count[];
+  readonly counts: readonly BrakeCount[];
   readonly nodes: number;
   /** Nodes that are left alone, and why. */
   readonly left: readonly { readonly node: string; readonly why: string }[];
@@ -75,7 +75,7 @@ export class Bridge {
   constructor(
     private readonly context: BridgeContext,
     private readonly settings: Settings,
-    private readonly journal: Journal,
+    private readonly journal: BridgeJournal,
     private readonly log: Log,
     print: (line: string) => void,
   ) {
@@ -90,7 +90,7 @@ export class Bridge {
    * Looks, decides and acts. `isEarly`: a request is why it is now, so it is about those nodes alone. Throws a Failure if
    * the journal cannot be written.
    */
-  async tick(stop?: AbortSignal, isEarly = false): Promise<Outcome> {
+  async tick(stop?: AbortSignal, isEarly = false): Promise<TickOutcome> {
     this.#lookAtSwitch();
     const { found: listed, silence } = await answerOf(() => this.context.slurm.nodes());
     if (listed === undefined) return { trouble: silence, isSlurmSilent: true, counts: [], nodes: 0, left: [] };
@@ -110,11 +110,11 @@ export class Bridge {
     if (board.trouble !== undefined) return { trouble: board.trouble, isSlurmSilent: false, counts, nodes, left: [] };
     this.#brake(counts);
     const decision = decide(situation, incidentId, brake => this.#isOn(brake), isEarly);
-    const settled = decision.left.flatMap(({ node, incident, left }): Entry[] => {
+    const settled = decision.left.flatMap(({ node, incident, left }): BridgeRecord[] => {
       const standing = slurm.get(node);
       return left.isTheirs && standing ? [{ what: 'theirs', node, incident, after: standingOf(standing) }] : [];
     });
-    this.journal.write([...settled, ...decision.well.map((node): Entry => ({ what: 'well', node }))]);
+    this.journal.write([...settled, ...decision.well.map((node): BridgeRecord => ({ what: 'well', node }))]);
     const left = this.#tellLeft([
       ...decision.left.map(({ node, left }) => ({ node, why: left.why })),
       ...unmatched(situation),
@@ -264,7 +264,7 @@ export class Bridge {
     return this.journal.ledger.brakes.get(brake)?.on ?? false;
   }
 
-  #brake(counts: readonly Count[]): void {
+  #brake(counts: readonly BrakeCount[]): void {
     const { brakes } = this.journal.ledger;
     const { requests } = this.settings;
     if (requests !== undefined && takeRequest(join(requests, RELEASE)))
@@ -273,7 +273,7 @@ export class Bridge {
   }
 
   #change(changes: readonly BrakeChange[], how = 'released'): void {
-    this.journal.write(changes.map((change): Entry => ({ what: 'brake', ...change })));
+    this.journal.write(changes.map((change): BridgeRecord => ({ what: 'brake', ...change })));
     // One event may put several brakes on, and takes them off together.
     const several = (texts: readonly string[], by: string) =>
       `${texts.slice(0, 4).join(by)}${texts.length > 4 ? `${by}and ${texts.length - 4} more` : ''}`;
@@ -299,7 +299,7 @@ export class Bridge {
 
   // ---- reporting ----
 
-  #tell(entry: Entry): void {
+  #tell(entry: BridgeRecord): void {
     if (entry.what === 'let_go')
       this.log.warn(
         `${entry.node} is no longer ours: ${entry.why} (${entry.after.state}${entry.after.reason ? `, ${entry.after.reason}` : ''}); the bridge leaves it alone`,

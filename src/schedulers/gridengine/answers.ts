@@ -1,7 +1,13 @@
 // Parses what qhost and qstat of Grid Engine print with -xml: hosts with the states of their queues, and jobs. Pure
 // functions over text from outside, parts of which users have written: names of jobs. None of them can forge an element.
 
-import { cut, type Job, LeftOut, type Meaning, type SchedulerNode } from '../../schedulerfile/scheduler.js';
+import {
+  cut,
+  LeftOut,
+  type SchedulerJob,
+  type SchedulerNode,
+  type StateMeaning,
+} from '../../schedulerfile/scheduler.js';
 import { fold, isNodeName } from '../../text/hostlists.js';
 import { beginning } from '../../text/text.js';
 import { readXml } from './xml.js';
@@ -25,7 +31,7 @@ export interface QueueOnHost {
 const LETTERS = /^[aAcCdDEosSu]*$/;
 
 /** What the states of all its queues mean for a host. */
-export function meaningOf(queues: readonly QueueOnHost[]): Meaning {
+export function meaningOf(queues: readonly QueueOnHost[]): StateMeaning {
   if (!queues.every(({ letters }) => LETTERS.test(letters))) return {};
   const every = (letters: RegExp) => queues.length > 0 && queues.every(queue => letters.test(queue.letters));
   const unheard = queues.filter(({ letters }) => letters.includes('u')).length;
@@ -57,9 +63,9 @@ const countIn = (text: string | undefined) => (/^\d{1,9}$/.test(text ?? '') ? Nu
 const NO_HOSTS = ['global', 'template'];
 
 /** The values of one element, by their names. */
-type Values = Map<string, string>;
+type ElementValues = Map<string, string>;
 
-function queueOf(name: string, values: Values): QueueOnHost | undefined {
+function queueOf(name: string, values: ElementValues): QueueOnHost | undefined {
   const [used, slots, letters] = [
     countIn(values.get('slots_used')),
     countIn(values.get('slots')),
@@ -79,7 +85,7 @@ function queueOf(name: string, values: Values): QueueOnHost | undefined {
 /** The hosts of `qhost -q -xml`, in its order. Throws a NoAnswer. */
 export function parseHosts(text: string, leftOut = new LeftOut()): SchedulerNode[] {
   const nodes = new Map<string, SchedulerNode>();
-  let [values, queue]: Values[] = [];
+  let [values, queue]: ElementValues[] = [];
   let queues: (QueueOnHost | undefined)[] = [];
   const add = (name: string, cpus: number) => {
     if (NO_HOSTS.includes(name)) return;
@@ -107,7 +113,7 @@ export function parseHosts(text: string, leftOut = new LeftOut()): SchedulerNode
 
 /** What is known of a job while its rows are read: it has one for each queue in which it has slots. */
 interface Gathered {
-  readonly job: Omit<Job, 'nodes'>;
+  readonly job: Omit<SchedulerJob, 'nodes'>;
   state: string;
   cpus: number;
   readonly hosts: Set<string>;
@@ -118,7 +124,7 @@ const RUNNING = /^h?R?r$/;
 /** As it is written with TZ=UTC. */
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?$/;
 
-function jobOf(queue: string, values: Values): Omit<Job, 'nodes'> | undefined {
+function jobOf(queue: string, values: ElementValues): Omit<SchedulerJob, 'nodes'> | undefined {
   const of = (key: string) => values.get(key) ?? '';
   const [number, task, start] = [of('JB_job_number'), of('tasks'), of('JAT_start_time')];
   const [slots, seconds] = [countIn(of('slots')), TIME.test(start) ? Date.parse(`${start}Z`) / 1000 : Number.NaN];
@@ -144,11 +150,11 @@ function jobOf(queue: string, values: Values): Omit<Job, 'nodes'> | undefined {
  * The jobs that hold slots, of `qstat -f -s rs -xml`, by their numbers and, of array jobs, their tasks: `4711.2`. Throws a
  * NoAnswer.
  */
-export function parseJobs(text: string, leftOut = new LeftOut()): Job[] {
+export function parseJobs(text: string, leftOut = new LeftOut()): SchedulerJob[] {
   const found = new Map<string, Gathered>();
   let [queue, host] = ['', ''];
-  let values: Values | undefined;
-  const add = (row: Values) => {
+  let values: ElementValues | undefined;
+  const add = (row: ElementValues) => {
     const job = isName(host) ? jobOf(queue, row) : undefined;
     if (job === undefined) return leftOut.add(`job ${JSON.stringify([queue, host, ...row.values()])}`);
     const same = found.get(job.id);

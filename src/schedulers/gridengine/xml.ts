@@ -5,7 +5,7 @@ import { NoAnswer } from '../../schedulerfile/scheduler.js';
 import { brief } from '../../text/text.js';
 
 /** Called at the beginning and at the end of each element, inner ones first at their ends. */
-export interface Elements {
+export interface XmlHandlers {
   readonly begin?: (name: string, attribute: (name: string) => string) => void;
   /** `text`: what stands in it, without what stands in inner ones. */
   readonly end: (name: string, text: string, attribute: (name: string) => string) => void;
@@ -33,7 +33,7 @@ function attributesOf(text: string): (name: string) => string {
 }
 
 /** Reads a document whose outermost element is `root`; `command`: who printed it. Throws a NoAnswer. */
-export function readXml(text: string, root: string, command: string, { begin, end }: Elements): void {
+export function readXml(text: string, root: string, command: string, { begin, end }: XmlHandlers): void {
   const open: { name: string; text: string; attribute: ReturnType<typeof attributesOf> }[] = [];
   let isOver = false;
   const refuse = (at: number) =>

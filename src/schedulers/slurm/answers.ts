@@ -2,7 +2,7 @@
 // parts of which users and administrators have written: names of jobs, reasons, comments. None of these texts can forge
 // a row or change another one.
 
-import { cut, type Job, LeftOut, type SchedulerNode } from '../../schedulerfile/scheduler.js';
+import { cut, LeftOut, type SchedulerJob, type SchedulerNode } from '../../schedulerfile/scheduler.js';
 import { isHostList, tryExpand } from '../../text/hostlists.js';
 import { beginning } from '../../text/text.js';
 import { meaningOf } from './nodestate.js';
@@ -136,9 +136,9 @@ export const JOB_STATES = 'RUNNING,COMPLETING,SUSPENDED,CONFIGURING,SIGNALING,ST
  * The jobs of squeue with `jobFormat`. A row begins only with the nonce, which nobody who names a job can know:
  * whatever a name contains, it ends at the next nonce.
  */
-export function parseJobs(text: string, nonce: string, leftOut = new LeftOut()): Job[] {
+export function parseJobs(text: string, nonce: string, leftOut = new LeftOut()): SchedulerJob[] {
   if (nonce.length < 16) throw new Error('a nonce that can be guessed');
-  const jobs: Job[] = [];
+  const jobs: SchedulerJob[] = [];
   const [before = '', ...rows] = `\n${text.replace(/\n$/, '')}`.split(`\n${nonce}|`);
   for (const line of before.split('\n')) if (line !== '') leftOut.add(line);
   for (const row of rows) {

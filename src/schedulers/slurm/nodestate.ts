@@ -1,7 +1,7 @@
 // The meaning of Slurm's words for the state of a node: IDLE+DRAIN, MIXED*, DOWN+NOT_RESPONDING. An unknown word makes
 // the whole state unknown, and nothing is concluded about such a node; but a word of power saving counts beside any.
 
-import type { Meaning } from '../../schedulerfile/scheduler.js';
+import type { StateMeaning } from '../../schedulerfile/scheduler.js';
 import { own } from '../../text/tables.js';
 
 /**
@@ -24,15 +24,15 @@ const BASES = {
   FUTURE: 'future',
 } as const;
 
-export type Base = keyof typeof BASES;
+export type SlurmBaseState = keyof typeof BASES;
 
 /** The versions that write a word, the first and the last one; without a number: as far as the tables go. */
-interface Written {
+interface WordVersions {
   readonly from?: string;
   readonly to?: string;
 }
 
-interface Flag extends Written {
+interface Flag extends WordVersions {
   /** A node with this flag gets no new job, or not at once, or is not expected to be up. */
   readonly hinders?: true;
   /** Only programs ask for it by this name: scontrol has no word for the flag. */
@@ -73,8 +73,8 @@ export const FLAGS: Readonly<Record<string, Flag>> = {
 };
 
 /** A word in the place of a base state, which it hides: UNKNOWN is said where that may be another than IDLE. */
-interface Instead extends Written {
-  readonly base: Base;
+interface Instead extends WordVersions {
+  readonly base: SlurmBaseState;
   readonly flag: string;
 }
 
@@ -90,7 +90,7 @@ export const INSTEAD: Readonly<Record<string, Instead>> = {
 };
 
 /** Characters after a base state in place of a flag, as sinfo of all versions and scontrol before 21.08 write them. */
-export const SIGNS: Readonly<Record<string, Written & { readonly flag: string }>> = {
+export const SIGNS: Readonly<Record<string, WordVersions & { readonly flag: string }>> = {
   '*': { flag: 'NOT_RESPONDING' },
   '~': { flag: 'POWERED_DOWN' },
   '#': { flag: 'POWERING_UP' },
@@ -106,7 +106,7 @@ export interface NodeState {
   /** As Slurm wrote it. */
   readonly text: string;
   /** Undefined: one of its words is unknown. */
-  readonly base: Base | undefined;
+  readonly base: SlurmBaseState | undefined;
   readonly flags: ReadonlySet<string>;
 }
 
@@ -121,7 +121,7 @@ export function nodeState(text: string): NodeState {
   }
   const instead = own(INSTEAD, word);
   if (instead !== undefined) flags.add(instead.flag);
-  const base = instead?.base ?? (Object.hasOwn(BASES, word) ? (word as Base) : undefined);
+  const base = instead?.base ?? (Object.hasOwn(BASES, word) ? (word as SlurmBaseState) : undefined);
   // An unknown word may be one of power saving.
   if (base === undefined) flags.add(word);
   return { text, base: more.every(flag => own(FLAGS, flag) !== undefined) ? base : undefined, flags };
@@ -145,7 +145,7 @@ export function isSchedulable({ base, flags }: NodeState): boolean {
 const ifSo = (is: boolean) => (is ? true : undefined);
 
 /** The same in the words of all schedulers. */
-export function meaningOf(text: string): Meaning {
+export function meaningOf(text: string): StateMeaning {
   const state = nodeState(text);
   return {
     base: state.base && BASES[state.base],

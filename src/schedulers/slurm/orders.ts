@@ -5,7 +5,7 @@ import { hostname } from 'node:os';
 import { type Controller, type HoldOrder, NoAnswer, type OrderedNode } from '../../schedulerfile/scheduler.js';
 import { isNodeName } from '../../text/hostlists.js';
 import { lowerCase } from '../../text/text.js';
-import { type CallOptions, failureOf, runCommand, type Said } from '../command.js';
+import { type CallOptions, type CommandOutput, failureOf, runCommand } from '../command.js';
 import { type ListedNode, parseBootTime, parseListedNodes, parsePrimary } from './answers.js';
 import { meaningOf, nodeState } from './nodestate.js';
 
@@ -100,7 +100,7 @@ export function slurmOrders(options: CallOptions = {}, host = hostname()): Contr
         give = resolve;
       });
       const ended = runCommand('scontrol', [], unstopped, {}, input).then(
-        (said: Said) => ({ rc: said.code, said: said.code === 0 ? '' : failureOf('scontrol', said) }),
+        (said: CommandOutput) => ({ rc: said.code, said: said.code === 0 ? '' : failureOf('scontrol', said) }),
         (error: unknown) => {
           if (!(error instanceof NoAnswer)) throw error;
           return { rc: null, said: error.message };

@@ -2,10 +2,10 @@
 // /proc/stat. Does not report single CPUs.
 
 import { MOST_GROUPS } from './cpus.js';
-import { add, type Count, Cursor, type LeaveOut, less, quietly, thousandths } from './kerneltext.js';
+import { add, type KernelCount, type LeaveOut, less, quietly, TextCursor, thousandths } from './kerneltext.js';
 
 /** Ticks of the kernel since boot: user, nice, system, idle, iowait, irq, softirq, steal. */
-export type CpuTimes = readonly Count[];
+export type CpuTimes = readonly KernelCount[];
 
 /** The columns that are known; the kernel's lines have more. */
 const COLUMNS = 8;
@@ -16,7 +16,7 @@ const COLUMNS = 8;
  */
 export function parseCpuTimes(text: string, leaveOut: LeaveOut = quietly): Map<number, CpuTimes> | undefined {
   const out = new Map<number, CpuTimes>();
-  const line = new Cursor(text);
+  const line = new TextCursor(text);
   let last = -1;
   // They are at the beginning, and the line of interrupts is long.
   while (text.startsWith('cpu', line.at)) {
@@ -38,8 +38,8 @@ export function parseCpuTimes(text: string, leaveOut: LeaveOut = quietly): Map<n
 }
 
 /** The numbers up to the end of the line, with one blank before each; there may be more than we know. */
-function parseTimes(line: Cursor): CpuTimes | undefined {
-  const ticks: Count[] = [];
+function parseTimes(line: TextCursor): CpuTimes | undefined {
+  const ticks: KernelCount[] = [];
   while (line.eat(' ')) {
     const value = ticks.length < COLUMNS ? line.digits() : undefined;
     if (value !== undefined) ticks.push(value);
@@ -75,11 +75,11 @@ export interface GroupShare {
 
 /** Times by kind, each a sum of columns. */
 interface Growth {
-  total: Count;
-  busy: Count;
-  user: Count;
-  system: Count;
-  iowait: Count;
+  total: KernelCount;
+  busy: KernelCount;
+  user: KernelCount;
+  system: KernelCount;
+  iowait: KernelCount;
 }
 
 /**
@@ -96,7 +96,7 @@ function growth(before: CpuTimes, now: CpuTimes): Growth {
   return { total: add(add(busy, iowait), idle), busy, user: ofUsers, system: ofKernel, iowait };
 }
 
-const share = (part: Count, whole: Count) => (whole === 0 ? 0 : thousandths(part, whole));
+const share = (part: KernelCount, whole: KernelCount) => (whole === 0 ? 0 : thousandths(part, whole));
 
 /**
  * Shares of each group between two ticks, in thousandths, rounded down. A CPU that was added or removed in between does

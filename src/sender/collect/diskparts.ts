@@ -4,7 +4,7 @@
 import { lstatSync, opendirSync } from 'node:fs';
 import { readOnce } from '../kernelfile.js';
 import { u64 } from './kerneltext.js';
-import { Known } from './known.js';
+import { KnownNames } from './known.js';
 
 /**
  * What has a `device` and is no disk: optical and floppy drives (which have a size without a medium), flash without a
@@ -23,7 +23,7 @@ export function looksWhole(name: string): boolean {
 /** The whole disks among block devices, by their names in /proc/diskstats. */
 export class WholeDisks {
   /** Whether a name is a disk, or a path to one. */
-  readonly #known = new Known<boolean>();
+  readonly #known = new KnownNames<boolean>();
   /** The names that are whole disks, and the count of changes of `#known` at which they were chosen (`of`). */
   #whole: { readonly names: ReadonlySet<string>; readonly of: number } = { names: new Set(), of: 0 };
 

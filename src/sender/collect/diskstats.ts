@@ -4,13 +4,13 @@
 import {
   add,
   alone,
-  type Count,
-  Cursor,
   digits,
+  type KernelCount,
   type LeaveOut,
   LineParser,
   less,
   quietly,
+  TextCursor,
   thousandths,
   times,
   understood,
@@ -18,13 +18,13 @@ import {
 
 export interface Disk {
   name: string;
-  reads: Count;
-  sectorsRead: Count;
-  writes: Count;
-  sectorsWritten: Count;
-  inflight: Count;
-  busyMs: Count;
-  weightedMs: Count;
+  reads: KernelCount;
+  sectorsRead: KernelCount;
+  writes: KernelCount;
+  sectorsWritten: KernelCount;
+  inflight: KernelCount;
+  busyMs: KernelCount;
+  weightedMs: KernelCount;
 }
 
 /** A line: 14 words since 2.6.25, 18 with discards since 4.18, 20 with flushes since 5.5. See netdev.ts. */
@@ -36,7 +36,7 @@ const MOST_INFLIGHT = 2 ** 31 - 1;
 
 function parseLine([, major = '', minor = '', name = '', ...texts]: RegExpExecArray): Disk | undefined {
   const [reads, sectorsRead, writes, sectorsWritten, , busyMs, weightedMs] = texts.map(digits);
-  const inflight = new Cursor(texts[4] ?? '').natural(MOST_INFLIGHT, quietly);
+  const inflight = new TextCursor(texts[4] ?? '').natural(MOST_INFLIGHT, quietly);
   if (digits(major) === undefined || digits(minor) === undefined) return undefined;
   if (reads === undefined || sectorsRead === undefined || writes === undefined) return undefined;
   if (sectorsWritten === undefined || inflight === undefined) return undefined;
@@ -63,7 +63,7 @@ const SECTOR = 512;
 /** The fields of the set `disk` over the given disks. */
 export function sumDisks(disks: readonly Disk[]) {
   const sum = (key: Exclude<keyof Disk, 'name'>) => {
-    let total: Count = 0;
+    let total: KernelCount = 0;
     for (const disk of disks) total = add(total, disk[key]);
     return total;
   };
@@ -90,8 +90,8 @@ export function busiestDisk(
 ): { disk_busiest_pm: number } | undefined {
   if (elapsedNs <= 0n) return undefined;
   // Nearly always the same disks, in the same places.
-  let then: ReadonlyMap<string, Count> | undefined;
-  let busiest: Count | undefined;
+  let then: ReadonlyMap<string, KernelCount> | undefined;
+  let busiest: KernelCount | undefined;
   for (const [i, disk] of now.entries()) {
     const same = before[i];
     if (same?.name !== disk.name) then ??= new Map(before.map(disk => [disk.name, disk.busyMs]));
@@ -106,7 +106,7 @@ export function busiestDisk(
 const NS_PER_MS = 1_000_000n;
 
 /** The kernel shows this time modulo 2^32 ms. If it grew by half of that or more, another disk has the old name. */
-function grown(from: Count, to: Count): Count {
+function grown(from: KernelCount, to: KernelCount): KernelCount {
   const by = less(to >= from ? to : add(to, 2 ** 32), from);
   return by < 2 ** 31 ? by : 0;
 }

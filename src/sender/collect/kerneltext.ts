@@ -2,7 +2,7 @@
 // 64-bit decimal number, or is cut before its end, is undefined.
 
 /** A 64-bit number: a bigint only beyond 2^53, which bytes on a fast link reach within days. */
-export type Count = number | bigint;
+export type KernelCount = number | bigint;
 
 /** Hears that a parser leaves out a line which it does not understand, and takes the others. */
 export type LeaveOut = () => void;
@@ -62,7 +62,7 @@ export function alone(text: string): string {
 
 const U64_MOST = 0xffffffffffffffffn;
 
-function narrow(value: bigint): Count {
+function narrow(value: bigint): KernelCount {
   return value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value;
 }
 
@@ -83,7 +83,7 @@ const isDigit = (code: number) => code >= ZERO && code <= NINE;
  * is arbitrary: the text is refused. It works on single characters, because a report is made once a second by a program
  * that is no longer in the processor's caches, and so little has to be loaded again.
  */
-export class Cursor {
+export class TextCursor {
   at = 0;
 
   constructor(readonly text: string) {}
@@ -108,7 +108,7 @@ export class Cursor {
   }
 
   /** The next number, with at most so many digits. */
-  digits(most = MOST_DIGITS): Count | undefined {
+  digits(most = MOST_DIGITS): KernelCount | undefined {
     const { text } = this;
     const from = this.at;
     if (!this.eatDigits(most)) return undefined;
@@ -122,7 +122,7 @@ export class Cursor {
   }
 
   /** A number that some kernels write below zero, with its sign or, then beyond `most`, without: that is 0. */
-  natural(most: number, leaveOut: LeaveOut): Count | undefined {
+  natural(most: number, leaveOut: LeaveOut): KernelCount | undefined {
     const isNegative = this.eat('-');
     const value = this.digits();
     if (value === undefined || !(isNegative || value > most)) return value;
@@ -138,7 +138,7 @@ export class Cursor {
   }
 
   /** A number with two decimals, as the kernel writes loads and pressures, in hundredths. */
-  hundredths(): Count | undefined {
+  hundredths(): KernelCount | undefined {
     const whole = this.digits();
     if (whole === undefined || !this.eat('.')) return undefined;
     const from = this.at;
@@ -151,7 +151,7 @@ export class Cursor {
   }
 
   /** Skips blanks and a word, which must be a number. */
-  count(): Count | undefined {
+  count(): KernelCount | undefined {
     this.blanks();
     const value = this.digits();
     return this.isBetweenWords() ? value : undefined;
@@ -177,49 +177,49 @@ export class Cursor {
 }
 
 /** The number of decimal digits, and nothing else. */
-export function digits(text: string): Count | undefined {
+export function digits(text: string): KernelCount | undefined {
   return text.length <= EXACT_DIGITS ? Number(text) : u64(text);
 }
 
 /** The number of a token, in decimal digits only. */
-export function u64(token: string | undefined): Count | undefined {
+export function u64(token: string | undefined): KernelCount | undefined {
   if (token === undefined) return undefined;
-  const cursor = new Cursor(token);
+  const cursor = new TextCursor(token);
   const value = cursor.digits();
   return cursor.at === token.length ? value : undefined;
 }
 
 /** The number after `key` on the first line that begins with it; nothing else may follow. */
-export function countAfter(text: string, key: string): Count | undefined {
-  const cursor = new Cursor(text);
+export function countAfter(text: string, key: string): KernelCount | undefined {
+  const cursor = new TextCursor(text);
   if (!cursor.line(key)) return undefined;
   const value = cursor.digits();
   return cursor.isAtLineEnd() ? value : undefined;
 }
 
-export function add(a: Count, b: Count): Count {
+export function add(a: KernelCount, b: KernelCount): KernelCount {
   const sum = typeof a === 'number' && typeof b === 'number' ? a + b : Number.NaN;
   return Number.isSafeInteger(sum) ? sum : narrow(BigInt(a) + BigInt(b));
 }
 
-export function times(a: Count, b: Count): Count {
+export function times(a: KernelCount, b: KernelCount): KernelCount {
   const product = typeof a === 'number' && typeof b === 'number' ? a * b : Number.NaN;
   return Number.isSafeInteger(product) ? product : narrow(BigInt(a) * BigInt(b));
 }
 
 /** a - b, or 0 where that would be negative. */
-export function less(a: Count, b: Count): Count {
+export function less(a: KernelCount, b: KernelCount): KernelCount {
   if (typeof a === 'number' && typeof b === 'number') return a > b ? a - b : 0;
   return a > b ? narrow(BigInt(a) - BigInt(b)) : 0;
 }
 
 /** a / b, rounded down. */
-export function over(a: Count, b: number): Count {
+export function over(a: KernelCount, b: number): KernelCount {
   return typeof a === 'number' ? Math.floor(a / b) : narrow(a / BigInt(b));
 }
 
 /** A counter modulo 2^32, as in the report. */
-export function modulo32(value: Count): number {
+export function modulo32(value: KernelCount): number {
   return typeof value === 'number' ? value % 2 ** 32 : Number(BigInt.asUintN(32, value));
 }
 
@@ -227,7 +227,7 @@ export function modulo32(value: Count): number {
 const MOST_DIVISOR = 2 ** 40;
 
 /** A part of a whole in thousandths, rounded down, at most 1000. */
-export function thousandths(part: Count, whole: Count): number {
+export function thousandths(part: KernelCount, whole: KernelCount): number {
   if (part >= whole) return 1000;
   if (typeof part === 'number' && typeof whole === 'number' && whole < MOST_DIVISOR)
     return Math.floor((part * 1000) / whole);

@@ -11,7 +11,7 @@ const MOST_AGAIN = 64;
 /** A pass over all names begins when they have changed, and after so many ticks. */
 const SELDOM = 10;
 
-export class Known<T> {
+export class KnownNames<T> {
   /** By name. */
   readonly rows = new Map<string, T>();
   /** How often the names have changed. */

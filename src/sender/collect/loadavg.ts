@@ -1,12 +1,12 @@
 // /proc/loadavg: the load averages, and the number of threads. Accepts only the kernel's own form.
 
-import { type Count, Cursor } from './kerneltext.js';
+import { type KernelCount, TextCursor } from './kerneltext.js';
 
 export interface Loadavg {
-  load1_c: Count;
-  load5_c: Count;
-  load15_c: Count;
-  threads: Count;
+  load1_c: KernelCount;
+  load5_c: KernelCount;
+  load15_c: KernelCount;
+  threads: KernelCount;
 }
 
 /** No kernel has more tasks, and so no higher load. */
@@ -14,7 +14,7 @@ const MOST_TASKS = 4 << 20;
 
 /** Loads in hundredths. Everything is required; the number of running threads and the newest pid are ignored. */
 export function parseLoadavg(text: string): Loadavg | undefined {
-  const at = new Cursor(text);
+  const at = new TextCursor(text);
   const load1_c = at.hundredths();
   const load5_c = at.eat(' ') ? at.hundredths() : undefined;
   const load15_c = at.eat(' ') ? at.hundredths() : undefined;

@@ -1,6 +1,6 @@
 // /proc/meminfo: memory in MiB, rounded down. Refuses a text without a line that every kernel since 3.14 has.
 
-import { add, type Count, Cursor, lineStart, over, times } from './kerneltext.js';
+import { add, type KernelCount, lineStart, over, TextCursor, times } from './kerneltext.js';
 
 // Required are all lines but two groups, which a kernel leaves out when it has nothing of the kind, so that 0 is a
 // reading and no gap: HardwareCorrupted (no handling of memory failures: none taken out of use) and the HugePages
@@ -40,21 +40,21 @@ const PARTS = [
 
 type RequiredField = (typeof REQUIRED)[number][0];
 type OtherField = 'mem_dirty_writeback_mib' | 'mem_huge_total_mib' | 'mem_huge_free_mib' | 'mem_corrupted_kib';
-export type Meminfo = Record<RequiredField | OtherField, Count>;
+export type Meminfo = Record<RequiredField | OtherField, KernelCount>;
 
-function number(text: string, key: string, unit: string): Count | undefined {
-  const line = new Cursor(text);
+function number(text: string, key: string, unit: string): KernelCount | undefined {
+  const line = new TextCursor(text);
   if (!line.line(key)) return undefined;
   line.blanks();
   const value = line.digits();
   return line.eat(unit) ? value : undefined;
 }
 
-function kib(text: string, key: string): Count | undefined {
+function kib(text: string, key: string): KernelCount | undefined {
   return number(text, key, ' kB\n');
 }
 
-const least = (a: Count = 0, b: Count = 0) => (a < b ? a : b);
+const least = (a: KernelCount = 0, b: KernelCount = 0) => (a < b ? a : b);
 
 /** Memory in MiB, `mem_corrupted_kib` in KiB; undefined if a required line is missing. */
 export function parseMeminfo(text: string): Meminfo | undefined {

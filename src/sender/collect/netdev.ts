@@ -4,8 +4,8 @@
 import {
   add,
   alone,
-  type Count,
   digits,
+  type KernelCount,
   type LeaveOut,
   LineParser,
   modulo32,
@@ -14,21 +14,21 @@ import {
 } from './kerneltext.js';
 import type { Link, Links } from './netlinks.js';
 
-export interface Interface {
+export interface InterfaceCounts {
   name: string;
-  rx_bytes: Count;
-  tx_bytes: Count;
-  rx_packets: Count;
-  tx_packets: Count;
+  rx_bytes: KernelCount;
+  tx_bytes: KernelCount;
+  rx_packets: KernelCount;
+  tx_packets: KernelCount;
   /** Both directions. */
-  errors: Count;
-  drops: Count;
+  errors: KernelCount;
+  drops: KernelCount;
 }
 
 /** An interface as the report has it. */
-export interface NetEntry extends Interface {
+export interface NetEntry extends InterfaceCounts {
   /** 0: unknown. */
-  mbps: Count;
+  mbps: KernelCount;
   state: number;
 }
 
@@ -41,7 +41,7 @@ export interface NetEntry extends Interface {
 const LINE =
   /[^\S\n]*([^\s/]{1,15})[^\S\n]*:(?![^\n]*:) *(\d+) +(\d+) +(\d+) +(\d+) +[^ \n]+ +[^ \n]+ +[^ \n]+ +[^ \n]+ +(\d+) +(\d+) +(\d+) +(\d+)(?=[ \n])/uy;
 
-function parseLine(found: RegExpExecArray): Interface | undefined {
+function parseLine(found: RegExpExecArray): InterfaceCounts | undefined {
   const name = found[1] ?? '';
   if (name === '.' || name === '..') return undefined;
   const count = (i: number) => digits(found[i] ?? '');
@@ -70,7 +70,7 @@ export function parseNetdev(
   text: string,
   leaveOut: LeaveOut = quietly,
   parser = netdevLines(),
-): Interface[] | undefined {
+): InterfaceCounts[] | undefined {
   const first = text.indexOf('\n') + 1;
   const second = text.indexOf('\n', first) + 1;
   const isHeading = (from: number, to: number) => text.slice(from, to).includes('|');
@@ -89,13 +89,13 @@ const PLACES = 3;
  * @param mbps speeds by name, as far as they are known
  */
 export function arrange(
-  interfaces: readonly Interface[],
+  interfaces: readonly InterfaceCounts[],
   links: Links,
   mbps: ReadonlyMap<string, number> = new Map(),
 ): { net: NetEntry[]; net_rest?: NetEntry } {
   // Those without an index come last; these, and those with the same, as the kernel has them.
-  const first: { one: Interface; link: Link }[] = [];
-  const rest: Interface[] = [];
+  const first: { one: InterfaceCounts; link: Link }[] = [];
+  const rest: InterfaceCounts[] = [];
   let restState = 0;
   for (const one of interfaces) {
     const link = links.get(one.name);
@@ -118,7 +118,7 @@ export function arrange(
 
 /** Interfaces or ports added up as one entry. */
 export function totalOf(name: string, all: readonly Omit<NetEntry, 'name' | 'state'>[], state: number): NetEntry {
-  const sum = (key: keyof (typeof all)[number]) => all.reduce<Count>((total, one) => add(total, one[key]), 0);
+  const sum = (key: keyof (typeof all)[number]) => all.reduce<KernelCount>((total, one) => add(total, one[key]), 0);
   const entry = {
     ...{ name, rx_bytes: sum('rx_bytes'), tx_bytes: sum('tx_bytes') },
     ...{ rx_packets: sum('rx_packets'), tx_packets: sum('tx_packets'), errors: sum('errors'), drops: sum('drops') },

@@ -6,7 +6,7 @@ import { existsSync, lstatSync, readdirSync } from 'node:fs';
 import { bits, constants } from '../../layout/layout.gen.js';
 import { readOnce, type Tell } from '../kernelfile.js';
 import { u64 } from './kerneltext.js';
-import { Known, MOST_LOOKS } from './known.js';
+import { KnownNames, MOST_LOOKS } from './known.js';
 
 export interface Link {
   /** Its place in the report's order; infinite if unknown. */
@@ -59,7 +59,7 @@ const MOST_TOLD = 8;
 
 /** The interfaces that count, from tick to tick. */
 export class CountedLinks {
-  readonly #known = new Known<LinkRow>();
+  readonly #known = new KnownNames<LinkRow>();
   /** How many have a device. */
   #physical = 0;
   #isFirst = true;

@@ -1,24 +1,24 @@
 // /proc/pressure/*: how long tasks waited. Does not report avg300; kernels without PSI (before 4.20, or psi=0) have no
 // such file.
 
-import { type Count, Cursor } from './kerneltext.js';
+import { type KernelCount, TextCursor } from './kerneltext.js';
 
 interface Pressure {
   /** Hundredths of a per cent. */
-  avg10: Count;
-  avg60: Count;
+  avg10: KernelCount;
+  avg60: KernelCount;
   /** Microseconds. */
-  total: Count;
+  total: KernelCount;
 }
 
 /** A share of time: more than 100 % is none. */
-function share(line: Cursor): Count | undefined {
+function share(line: TextCursor): KernelCount | undefined {
   const hundredths = line.hundredths();
   return hundredths !== undefined && hundredths <= 100 * 100 ? hundredths : undefined;
 }
 
 function pressure(text: string, who: 'some ' | 'full '): Pressure | undefined {
-  const line = new Cursor(text);
+  const line = new TextCursor(text);
   if (!line.line(who)) return undefined;
   const avg10 = line.eat('avg10=') ? share(line) : undefined;
   const avg60 = line.eat(' avg60=') ? share(line) : undefined;
@@ -47,7 +47,7 @@ function parseBoth<Resource extends 'mem' | 'io'>(text: string, of: Resource) {
     [`psi_${of}_full10`]: full.avg10,
     [`psi_${of}_full60`]: full.avg60,
     [`psi_${of}_full_us`]: full.total,
-  } as Record<`psi_${Resource}_${'some' | 'full'}${'10' | '60' | '_us'}`, Count>;
+  } as Record<`psi_${Resource}_${'some' | 'full'}${'10' | '60' | '_us'}`, KernelCount>;
 }
 
 export const parseMemoryPressure = (text: string) => parseBoth(text, 'mem');

@@ -1,18 +1,18 @@
 // /proc/net/snmp: retransmitted TCP segments. Finds the column by its name, which the kernel writes in the line above.
 
-import { type Count, Cursor } from './kerneltext.js';
+import { type KernelCount, TextCursor } from './kerneltext.js';
 
 const NAME = 'RetransSegs';
 
 /** Moves after the next blank of this line. */
-function toNext(at: Cursor): boolean {
+function toNext(at: TextCursor): boolean {
   while (!at.isBetweenWords()) if (++at.at > at.text.length) return false;
   return at.eat(' ');
 }
 
 /** Two lines `Tcp:` are required, the first of which must name RetransSegs. */
-export function parseSnmp(text: string): { tcp_retrans: Count } | undefined {
-  const at = new Cursor(text);
+export function parseSnmp(text: string): { tcp_retrans: KernelCount } | undefined {
+  const at = new TextCursor(text);
   if (!at.line('Tcp: ')) return undefined;
   const middle = text.indexOf('\n', at.at);
   let column = 0;

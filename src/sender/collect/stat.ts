@@ -1,22 +1,22 @@
 // /proc/stat: CPU times of all CPUs, and the scheduler's counters. Ignores the lines of single CPUs.
 
-import { add, type Count, Cursor, type LeaveOut, less, quietly, thousandths, times } from './kerneltext.js';
+import { add, type KernelCount, type LeaveOut, less, quietly, TextCursor, thousandths, times } from './kerneltext.js';
 
 /** Everything is required: every kernel since 2.6.11 has it, and a text without it was cut. */
-export interface Stat {
-  cpu_user_ms: Count;
-  cpu_nice_ms: Count;
-  cpu_system_ms: Count;
-  cpu_idle_ms: Count;
-  cpu_iowait_ms: Count;
-  cpu_irq_ms: Count;
-  cpu_softirq_ms: Count;
-  cpu_steal_ms: Count;
-  ctxt: Count;
-  intr: Count;
-  forks: Count;
-  runnable: Count;
-  blocked: Count;
+export interface ProcStat {
+  cpu_user_ms: KernelCount;
+  cpu_nice_ms: KernelCount;
+  cpu_system_ms: KernelCount;
+  cpu_idle_ms: KernelCount;
+  cpu_iowait_ms: KernelCount;
+  cpu_irq_ms: KernelCount;
+  cpu_softirq_ms: KernelCount;
+  cpu_steal_ms: KernelCount;
+  ctxt: KernelCount;
+  intr: KernelCount;
+  forks: KernelCount;
+  runnable: KernelCount;
+  blocked: KernelCount;
 }
 
 /** The kernel shows times in ticks of USER_HZ, which is 100 on every architecture that Node runs on. */
@@ -26,8 +26,8 @@ const MS_PER_TICK = 10;
 const MOST_TASKS = 2 ** 31 - 1;
 
 /** CPU times in ms; undefined if a line or number is missing. Counts below zero, as some kernels have them, are 0. */
-export function parseStat(text: string, leaveOut: LeaveOut = quietly): Stat | undefined {
-  const line = new Cursor(text);
+export function parseStat(text: string, leaveOut: LeaveOut = quietly): ProcStat | undefined {
+  const line = new TextCursor(text);
   if (!line.line('cpu ')) return undefined;
   const user = line.count();
   const nice = line.count();
@@ -42,7 +42,7 @@ export function parseStat(text: string, leaveOut: LeaveOut = quietly): Stat | un
   // CPUs that never did anything, not even nothing, were not counted.
   if ([user, nice, system, idle, iowait, irq, softirq, steal].every(ticks => ticks === 0)) return undefined;
   const count = (key: string, most = Number.POSITIVE_INFINITY) => {
-    const line = new Cursor(text);
+    const line = new TextCursor(text);
     const value = line.line(key) ? line.natural(most, leaveOut) : undefined;
     // Behind the sum of interrupts there are many numbers.
     return line.isAtLineEnd() || (key === 'intr ' && line.isBetweenWords() && line.isWhole) ? value : undefined;
@@ -79,10 +79,10 @@ export interface CpuShare {
 const BUSY = ['cpu_user_ms', 'cpu_nice_ms', 'cpu_system_ms', 'cpu_irq_ms', 'cpu_softirq_ms', 'cpu_steal_ms'] as const;
 
 /** Shares of the time between two ticks, in thousandths, rounded down; undefined if no time passed. */
-export function cpuShare(before: Stat, now: Stat): CpuShare | undefined {
+export function cpuShare(before: ProcStat, now: ProcStat): CpuShare | undefined {
   // The kernel lets iowait (and with it idle) decrease a little; a negative difference counts as 0.
-  const passed = (key: keyof Stat) => less(now[key], before[key]);
-  const busy = BUSY.reduce<Count>((sum, key) => add(sum, passed(key)), 0);
+  const passed = (key: keyof ProcStat) => less(now[key], before[key]);
+  const busy = BUSY.reduce<KernelCount>((sum, key) => add(sum, passed(key)), 0);
   const iowait = passed('cpu_iowait_ms');
   const total = add(add(busy, iowait), passed('cpu_idle_ms'));
   if (total === 0) return undefined;

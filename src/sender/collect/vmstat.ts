@@ -1,12 +1,12 @@
 // /proc/vmstat: major faults, swapping, out-of-memory kills. Ignores the other two hundred lines.
 
-import { type Count, countAfter, modulo32 } from './kerneltext.js';
+import { countAfter, type KernelCount, modulo32 } from './kerneltext.js';
 
 /** All are required; oom_kill came last, with Linux 4.13. */
 export interface Vmstat {
-  majfaults: Count;
-  swapin_pages: Count;
-  swapout_pages: Count;
+  majfaults: KernelCount;
+  swapin_pages: KernelCount;
+  swapout_pages: KernelCount;
   /** Modulo 2^32. */
   oom_kills: number;
 }

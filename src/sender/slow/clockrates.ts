@@ -1,7 +1,7 @@
 // Clock rates of the CPU groups, from a few CPUs of each: on older kernels each reading interrupts its CPU, and a mean
 // needs no more of them.
 
-import { type Count, over } from '../collect/kerneltext.js';
+import { type KernelCount, over } from '../collect/kerneltext.js';
 import { MOST_MHZ } from '../collect/system.js';
 import { makePackages } from './packages.js';
 import { parseCount, type SlowSource, source } from './source.js';
@@ -16,7 +16,7 @@ export function spread(cpus: readonly number[]): number[] {
 }
 
 /** MHz, rounded down, from some rates in kHz; 0 (unknown) without any. */
-export function meanMhz(khz: readonly Count[]): number {
+export function meanMhz(khz: readonly KernelCount[]): number {
   if (khz.length === 0) return 0;
   const sum = khz.reduce<bigint>((sum, one) => sum + BigInt(one), 0n);
   return Number(over(sum, 1000 * khz.length));

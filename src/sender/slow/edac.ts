@@ -1,6 +1,6 @@
 // /sys/devices/system/edac: memory errors, the sum over all controllers that answer.
 
-import { add, type Count, modulo32 } from '../collect/kerneltext.js';
+import { add, type KernelCount, modulo32 } from '../collect/kerneltext.js';
 import { names, parseCount, source } from './source.js';
 
 export const edac = source('edac', (now, { sys }) => {
@@ -10,6 +10,6 @@ export const edac = source('edac', (now, { sys }) => {
     const ue = ce === undefined ? undefined : now.parse(`${dir}/${mc}/ue_count`, parseCount);
     return ce === undefined || ue === undefined ? [] : [{ ce, ue }];
   });
-  const sum = (leaf: 'ce' | 'ue') => modulo32(counts.reduce<Count>((total, one) => add(total, one[leaf]), 0));
+  const sum = (leaf: 'ce' | 'ue') => modulo32(counts.reduce<KernelCount>((total, one) => add(total, one[leaf]), 0));
   if (counts.length > 0) now.put('edac', { edac_ce: sum('ce'), edac_ue: sum('ue') });
 });

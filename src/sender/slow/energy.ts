@@ -2,15 +2,15 @@
 // ignores zones that measure something else (the platform, parts of a package, the same package by another path).
 
 import { constants } from '../../layout/layout.gen.js';
-import { add, type Count, less, over, times } from '../collect/kerneltext.js';
-import { names, parseCount, type Reading, type SlowSource, source, whole } from './source.js';
+import { add, type KernelCount, less, over, times } from '../collect/kerneltext.js';
+import { names, parseCount, type ReadingBuilder, type SlowSource, source, whole } from './source.js';
 
 /** One zone as read, microjoules. */
 export interface Zone {
   name: string;
-  uj: Count;
+  uj: KernelCount;
   /** The value at which it wraps. */
-  range: Count;
+  range: KernelCount;
 }
 
 /**
@@ -19,27 +19,27 @@ export interface Zone {
  * rate, or it is right.
  */
 export class Unwinder {
-  #last: ReadonlyMap<string, Count> | undefined;
-  #sum: Count = 0;
+  #last: ReadonlyMap<string, KernelCount> | undefined;
+  #sum: KernelCount = 0;
 
   /**
    * Undefined once if the sum had to begin again, because zones came or went or a counter decreased without a wrap:
    * then a round without a value lies between the old sum and the new one, and nobody makes a rate across it.
    */
-  add(zones: readonly Zone[]): Count | undefined {
+  add(zones: readonly Zone[]): KernelCount | undefined {
     const growth = this.#growth(zones);
     const first = this.#last === undefined;
     this.#sum = add(
       growth === undefined ? 0 : this.#sum,
-      growth ?? zones.reduce<Count>((sum, { uj }) => add(sum, uj), 0),
+      growth ?? zones.reduce<KernelCount>((sum, { uj }) => add(sum, uj), 0),
     );
     this.#last = new Map(zones.map(({ name, uj }) => [name, uj]));
     return growth === undefined && !first ? undefined : this.#sum;
   }
 
-  #growth(zones: readonly Zone[]): Count | undefined {
+  #growth(zones: readonly Zone[]): KernelCount | undefined {
     if (zones.length !== this.#last?.size) return undefined;
-    let sum: Count = 0;
+    let sum: KernelCount = 0;
     for (const { name, uj, range } of zones) {
       const from = this.#last.get(name);
       if (from === undefined) return undefined;
@@ -53,7 +53,7 @@ export class Unwinder {
 }
 
 /** Whole joules, in mJ: finer values would show an attacker what the CPU computes. */
-export function wholeJoules(uj: Count): Count {
+export function wholeJoules(uj: KernelCount): KernelCount {
   return times(over(uj, 1_000_000), 1000);
 }
 
@@ -64,7 +64,7 @@ const PACKAGE = /^package-\d+(?:-die-\d+)?\n$/;
 const DRAM = /^dram\n$/;
 
 /** The zones of one kind; empty if there are none, undefined if one of them cannot be read. */
-function readZones(dir: string, zones: RegExp, kind: RegExp, now: Reading): Zone[] | undefined {
+function readZones(dir: string, zones: RegExp, kind: RegExp, now: ReadingBuilder): Zone[] | undefined {
   const all = whole(
     names(dir, zones).map(zone => {
       const name = now.parse(`${dir}/${zone}/name`, text => text);

@@ -3,7 +3,7 @@
 
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
 import { isTrustedWriter } from '../trusted.js';
-import type { Reading, SlowWorld } from './source.js';
+import type { ReadingBuilder, SlowWorld } from './source.js';
 
 const MOST_BYTES = 64 << 10;
 /** A FIFO in its place must not hang us: with NONBLOCK it opens, and is then refused. */
@@ -24,13 +24,13 @@ function objection(stats: Stats): string | undefined {
  * What was found. Bad: not to be trusted; broken: to be trusted, but unreadable or not understood. The age is known of
  * one to be trusted.
  */
-export type Found<T> = { ageSeconds?: number } & (
+export type FileReading<T> = { ageSeconds?: number } & (
   | { state: 'absent' }
   | { state: 'bad' | 'broken'; why: string }
   | { state: 'good'; value: T }
 );
 
-function take<T>(path: string, parser: (text: string) => T | undefined): Found<T> {
+function take<T>(path: string, parser: (text: string) => T | undefined): FileReading<T> {
   const fd = openSync(path, MODE);
   try {
     const stats = fstatSync(fd);
@@ -49,7 +49,7 @@ function take<T>(path: string, parser: (text: string) => T | undefined): Found<T
   }
 }
 
-export function refuse(path: string, now: Reading, why: string): void {
+export function refuse(path: string, now: ReadingBuilder, why: string): void {
   now.complain(`${path} is ignored: ${why}`);
 }
 
@@ -67,7 +67,7 @@ export function lookAtExternalFile<T>(
   world: SlowWorld,
   name: string,
   parser: (text: string) => T | undefined,
-): Found<T> {
+): FileReading<T> {
   const path = `${world.run}/${name}`;
   let stats: Stats | undefined;
   try {
@@ -97,7 +97,7 @@ export function lookAtExternalFile<T>(
 export function readExternalFile<T>(
   world: SlowWorld,
   name: string,
-  now: Reading,
+  now: ReadingBuilder,
   parser: (text: string) => T | undefined,
   mostSeconds: number,
 ): { there: boolean; value?: T } {
@@ -112,7 +112,7 @@ export function readExternalFile<T>(
 }
 
 /** Whether a trusted file exists; its contents, and whether we may read it, do not matter. */
-export function hasExternalFile(world: SlowWorld, name: string, now: Reading): boolean {
+export function hasExternalFile(world: SlowWorld, name: string, now: ReadingBuilder): boolean {
   const path = `${world.run}/${name}`;
   try {
     const stats = statSync(path, { throwIfNoEntry: false });

@@ -5,10 +5,10 @@
 import { existsSync } from 'node:fs';
 import type { FieldsOf } from '../../layout/codec.js';
 import { bits } from '../../layout/layout.gen.js';
-import { add, type Count, times, u64 } from '../collect/kerneltext.js';
+import { add, type KernelCount, times, u64 } from '../collect/kerneltext.js';
 import { type NetEntry, totalOf } from '../collect/netdev.js';
 import { readOnce } from '../kernelfile.js';
-import { names, parseCount, type Reading, type SlowSource, source, whole } from './source.js';
+import { names, parseCount, type ReadingBuilder, type SlowSource, source, whole } from './source.js';
 
 export interface Port extends Omit<NetEntry, 'name' | 'state'> {
   active: boolean;
@@ -33,17 +33,17 @@ export function parseActive(text: string | undefined): boolean {
 }
 
 /** A counter that a port may lack, which then adds nothing. An existing one that is not a number is an error. */
-export function parseOptional(text: string | undefined): Count | undefined {
+export function parseOptional(text: string | undefined): KernelCount | undefined {
   if (text === undefined || text === NO_COUNTER) return 0;
   return text.endsWith('\n') ? u64(text.slice(0, -1)) : undefined;
 }
 
-function readPort(dir: string, now: Reading): Port | undefined {
+function readPort(dir: string, now: ReadingBuilder): Port | undefined {
   const leaf = (name: string) => now.parse(`${dir}/counters/${name}`, parseCount);
   const sum = (leaves: readonly string[]) => {
     const counts = whole(leaves.map(name => parseOptional(readOnce(`${dir}/counters/${name}`))));
     if (counts === undefined) now.complain(`an error counter in ${dir}/counters has unexpected content`);
-    return counts?.reduce<Count>(add, 0);
+    return counts?.reduce<KernelCount>(add, 0);
   };
   // The packet counters include unicast and multicast. Data are counted in words of four bytes.
   const rxWords = leaf('port_rcv_data');

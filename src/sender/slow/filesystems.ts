@@ -2,13 +2,13 @@
 // each can hang alone. Leaves out network file systems before asking them anything, and impossible sizes.
 
 import { constants } from '../../layout/layout.gen.js';
-import { type Count, over, thousandths } from '../collect/kerneltext.js';
+import { type KernelCount, over, thousandths } from '../collect/kerneltext.js';
 import { MOST_BYTES } from '../kernelfile.js';
 import { hasDisk, isLocal, type Mount, mountOf, parseMounts } from './mounts.js';
-import { type FileSystem, type Reading, type SlowWorld, source } from './source.js';
+import { type FileSystem, type ReadingBuilder, type SlowWorld, source } from './source.js';
 
 const MIB = 1 << 20;
-const mib = (bytes: bigint): Count => over(bytes, MIB);
+const mib = (bytes: bigint): KernelCount => over(bytes, MIB);
 
 /** The values of the file system, unless they are impossible: no size, or more free than there is. */
 export function sane(fs: FileSystem | undefined): FileSystem | undefined {
@@ -26,12 +26,12 @@ export function fullness({ totalBytes, availableBytes }: FileSystem): number {
   return thousandths(totalBytes - availableBytes, totalBytes);
 }
 
-function readMounts({ proc }: SlowWorld, now: Reading): Mount[] | undefined {
+function readMounts({ proc }: SlowWorld, now: ReadingBuilder): Mount[] | undefined {
   return now.parse(`${proc}/self/mountinfo`, parseMounts, MOST_BYTES);
 }
 
 /** Asks one file system; complains only about impossible values. */
-function ask(world: SlowWorld, path: string, now: Reading): FileSystem | undefined {
+function ask(world: SlowWorld, path: string, now: ReadingBuilder): FileSystem | undefined {
   const fs = world.statfs(path);
   const good = sane(fs);
   if (fs !== undefined && good === undefined) now.complain(`the file system at ${path} reports an impossible size`);
@@ -49,12 +49,12 @@ export const root = source('root', (now, world) => {
     });
 });
 
-function complainOfScratch({ scratch }: SlowWorld, now: Reading): void {
+function complainOfScratch({ scratch }: SlowWorld, now: ReadingBuilder): void {
   now.complain(`the scratch ${scratch} does not exist or cannot be measured: it is left out`);
 }
 
 /** The scratch with links resolved, if it is on a local file system. */
-function localScratch(world: SlowWorld, now: Reading): string | undefined {
+function localScratch(world: SlowWorld, now: ReadingBuilder): string | undefined {
   const mounts = readMounts(world, now);
   if (mounts === undefined) return undefined;
   const local = (path: string) => {
@@ -83,7 +83,7 @@ export const scratch = source('scratch', (now, world) => {
 });
 
 /** Every device once, by the first of its mounts that answers. One that we may not ask is left out. */
-function askAll(world: SlowWorld, mounts: readonly Mount[], now: Reading): FileSystem[] {
+function askAll(world: SlowWorld, mounts: readonly Mount[], now: ReadingBuilder): FileSystem[] {
   const found = new Map<string, FileSystem>();
   for (const mount of mounts) {
     if (!hasDisk(mount) || found.has(mount.device)) continue;

@@ -2,19 +2,19 @@
 
 import type { FieldsOf } from '../../layout/codec.js';
 import { bits, enums } from '../../layout/layout.gen.js';
-import { add, type Count, less, modulo32, over } from '../collect/kerneltext.js';
+import { add, type KernelCount, less, modulo32, over } from '../collect/kerneltext.js';
 
 /** A GPU as its source reports it; an unknown value is undefined. */
-export interface Gpu {
+export interface GpuReading {
   utilPct: number | undefined;
   tempC: number | undefined;
-  powerW: Count | undefined;
-  memUsedMib: Count | undefined;
-  memTotalMib: Count | undefined;
+  powerW: KernelCount | undefined;
+  memUsedMib: KernelCount | undefined;
+  memTotalMib: KernelCount | undefined;
   /** Bits of `gpu_flags`. */
   flags: number;
-  errors: Count | undefined;
-  eccUe: Count | undefined;
+  errors: KernelCount | undefined;
+  eccUe: KernelCount | undefined;
 }
 
 export type Vendor = (typeof enums.gpu_vendor)[number];
@@ -27,7 +27,7 @@ const UNKNOWN_BYTE = 255;
 const UNKNOWN_WATTS = 65_535;
 
 /** The sum of all; unknown if any of them is. */
-function sum(counts: readonly (Count | undefined)[]): Count | undefined {
+function sum(counts: readonly (KernelCount | undefined)[]): KernelCount | undefined {
   return counts.reduce(
     (total, count) => (total === undefined || count === undefined ? undefined : add(total, count)),
     0,
@@ -37,7 +37,7 @@ function sum(counts: readonly (Count | undefined)[]): Count | undefined {
 const known = (numbers: readonly (number | undefined)[]) => numbers.filter(number => number !== undefined);
 
 /** GPUs added into one: memory and power summed, utilisation averaged, the highest temperature, flags or-ed. */
-function together(gpus: readonly Gpu[]): Gpu {
+function together(gpus: readonly GpuReading[]): GpuReading {
   const utils = known(gpus.map(gpu => gpu.utilPct));
   const temps = known(gpus.map(gpu => gpu.tempC));
   return {
@@ -52,7 +52,7 @@ function together(gpus: readonly Gpu[]): Gpu {
   };
 }
 
-function slot({ utilPct, tempC, powerW, memUsedMib, memTotalMib }: Gpu) {
+function slot({ utilPct, tempC, powerW, memUsedMib, memTotalMib }: GpuReading) {
   // Memory has no sentinel except a total of 0; half of the pair would look like a reading.
   const memory = memUsedMib !== undefined && memTotalMib !== undefined;
   return {
@@ -65,7 +65,7 @@ function slot({ utilPct, tempC, powerW, memUsedMib, memTotalMib }: Gpu) {
 }
 
 /** The fields of the set `gpu`; the eighth entry includes the ninth and all later ones. */
-export function gpuFields(vendor: Vendor, gpus: readonly Gpu[]): FieldsOf<'gpu'> {
+export function gpuFields(vendor: Vendor, gpus: readonly GpuReading[]): FieldsOf<'gpu'> {
   const entries = gpus.length <= SLOTS ? gpus : [...gpus.slice(0, SLOTS - 1), together(gpus.slice(SLOTS - 1))];
   return {
     gpu_count: gpus.length,
@@ -77,14 +77,17 @@ export function gpuFields(vendor: Vendor, gpus: readonly Gpu[]): FieldsOf<'gpu'>
 }
 
 /** The fields of the set `gpu_errors`; undefined if one GPU does not report them. */
-export function errorFields(gpus: readonly Gpu[]): FieldsOf<'gpu_errors'> | undefined {
+export function errorFields(gpus: readonly GpuReading[]): FieldsOf<'gpu_errors'> | undefined {
   const { errors, eccUe } = together(gpus);
   if (errors === undefined || eccUe === undefined) return undefined;
   return { gpu_errors: modulo32(errors), gpu_ecc_ue: modulo32(eccUe) };
 }
 
 /** MiB of two counts of bytes, both or neither; more used than there is, or a total of 0, is invalid. */
-export function memoryMib(used: Count | undefined, total: Count | undefined): Pick<Gpu, 'memUsedMib' | 'memTotalMib'> {
+export function memoryMib(
+  used: KernelCount | undefined,
+  total: KernelCount | undefined,
+): Pick<GpuReading, 'memUsedMib' | 'memTotalMib'> {
   const sane = used !== undefined && total !== undefined && total > 0 && less(used, total) === 0;
   return {
     memUsedMib: sane ? over(used, 1 << 20) : undefined,

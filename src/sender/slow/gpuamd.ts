@@ -3,11 +3,11 @@
 
 import { existsSync } from 'node:fs';
 import { bits } from '../../layout/layout.gen.js';
-import { add, type Count } from '../collect/kerneltext.js';
+import { add, type KernelCount } from '../collect/kerneltext.js';
 import { readOnce } from '../kernelfile.js';
-import { type Gpu, memoryMib } from './gpu.js';
+import { type GpuReading, memoryMib } from './gpu.js';
 import { parsePower } from './hwmon.js';
-import { names, parseCount, parseInteger, type Reading, whole } from './source.js';
+import { names, parseCount, parseInteger, type ReadingBuilder, whole } from './source.js';
 
 const AMD = '0x1002\n';
 
@@ -24,7 +24,7 @@ export function parseGpuTemperature(text: string): number | undefined {
 }
 
 /** The RAS counters of one block: `ue: N`, `ce: N`, and more on new kernels. */
-export function parseRas(text: string): { ue: Count; ce: Count } | undefined {
+export function parseRas(text: string): { ue: KernelCount; ce: KernelCount } | undefined {
   const match = /^ue: (\d{1,19})\nce: (\d{1,19})\n/.exec(text);
   return match === null
     ? undefined
@@ -35,7 +35,7 @@ export function parseRas(text: string): { ue: Count; ce: Count } | undefined {
  * Errors of all blocks, including corrected ones, and the uncorrected ones of the memory. Undefined values: RAS does
  * not answer.
  */
-function readRas(dir: string, now: Reading): Pick<Gpu, 'errors' | 'eccUe'> {
+function readRas(dir: string, now: ReadingBuilder): Pick<GpuReading, 'errors' | 'eccUe'> {
   const unknown = { errors: undefined, eccUe: undefined };
   const blocks = whole(
     names(dir, /^[a-z0-9_]{1,32}_err_count$/).map(name => {
@@ -46,12 +46,12 @@ function readRas(dir: string, now: Reading): Pick<Gpu, 'errors' | 'eccUe'> {
   if (blocks === undefined) return unknown;
   const memory = blocks.find(({ name }) => name === 'umc_err_count');
   if (memory === undefined) return unknown;
-  return { errors: blocks.reduce<Count>((total, { ue, ce }) => add(total, add(ue, ce)), 0), eccUe: memory.ue };
+  return { errors: blocks.reduce<KernelCount>((total, { ue, ce }) => add(total, add(ue, ce)), 0), eccUe: memory.ue };
 }
 
 const flag = (name: keyof typeof bits.gpu_flags, on: boolean) => (on ? 1 << bits.gpu_flags[name] : 0);
 
-function readCard(device: string, now: Reading): Gpu {
+function readCard(device: string, now: ReadingBuilder): GpuReading {
   const hwmon = names(`${device}/hwmon`, /^hwmon\d+$/)[0];
   const sensor = <T>(leaf: string, parser: (text: string) => T | undefined) =>
     hwmon === undefined ? undefined : now.maybe(`${device}/hwmon/${hwmon}/${leaf}`, parser);
@@ -76,7 +76,7 @@ function readCard(device: string, now: Reading): Gpu {
 }
 
 /** AMD's cards, in the order of their numbers; empty if there are none. */
-export function readAmd(sys: string, now: Reading): Gpu[] {
+export function readAmd(sys: string, now: ReadingBuilder): GpuReading[] {
   const root = `${sys}/class/drm`;
   // Without connectors like card0-DP-1, and without entries that have no vendor: the parts of a partitioned GPU.
   return names(root, /^card\d+$/)

@@ -2,8 +2,8 @@
 // invalid word makes the whole file invalid: no helper of this version wrote it.
 
 import { bits, enums } from '../../layout/layout.gen.js';
-import { type Count, lines, u64 } from '../collect/kerneltext.js';
-import type { Gpu, Vendor } from './gpu.js';
+import { type KernelCount, lines, u64 } from '../collect/kerneltext.js';
+import type { GpuReading, Vendor } from './gpu.js';
 import { whole } from './source.js';
 
 /** `gpu_count` cannot hold more. */
@@ -12,22 +12,22 @@ const MOST_FLAGS = 2 ** Object.keys(bits.gpu_flags).length - 1;
 const MOST_U32 = 2 ** 32 - 1;
 
 /** The possible values of one word; null: it is invalid. */
-type Word = Count | undefined | null;
+type GpuWord = KernelCount | undefined | null;
 
-function word(token: string | undefined, most: number): Word {
+function word(token: string | undefined, most: number): GpuWord {
   if (token === '-') return undefined;
   const value = u64(token);
   return value === undefined || value > most ? null : value;
 }
 
-const small = (value: Count | undefined) => (value === undefined ? undefined : Number(value));
+const small = (value: KernelCount | undefined) => (value === undefined ? undefined : Number(value));
 
-function parseLine(line: string): Gpu | undefined {
+function parseLine(line: string): GpuReading | undefined {
   const tokens = line.split(' ');
   const limits = [100, 150, 65_534, MOST_U32, MOST_U32, MOST_FLAGS, MOST_U32, MOST_U32];
   const found = limits.map((most, i) => word(tokens[i], most));
   if (tokens.length !== limits.length || found.includes(null)) return undefined;
-  const [util, temp, powerW, memUsedMib, memTotalMib, flags, errors, eccUe] = found as (Count | undefined)[];
+  const [util, temp, powerW, memUsedMib, memTotalMib, flags, errors, eccUe] = found as (KernelCount | undefined)[];
   if (flags === undefined) return undefined;
   if (memUsedMib !== undefined && memTotalMib !== undefined && memUsedMib > memTotalMib) return undefined;
   return {
@@ -43,7 +43,7 @@ function parseLine(line: string): Gpu | undefined {
 }
 
 /** A line `gpu 1 VENDOR COUNT`, then COUNT lines, each with its line end. */
-export function parseGpuFile(text: string): { vendor: Vendor; gpus: Gpu[] } | undefined {
+export function parseGpuFile(text: string): { vendor: Vendor; gpus: GpuReading[] } | undefined {
   if (!text.endsWith('\n')) return undefined;
   const [head, ...rest] = lines(text);
   const match = /^gpu 1 ([a-z]{1,16}) (\d{1,3})$/.exec(head ?? '');

@@ -8,7 +8,7 @@ import { parseRelease } from '../collect/system.js';
 import { readOnce } from '../kernelfile.js';
 import { crc32 } from './crc32.js';
 import { makePackages } from './packages.js';
-import { names, type Reading, type SlowSource, type SlowWorld, source } from './source.js';
+import { names, type ReadingBuilder, type SlowSource, type SlowWorld, source } from './source.js';
 
 /** The keys of /proc/cpuinfo that identify the model, on all architectures, in the order of the text. */
 const MODEL = ['model name', 'cpu', 'uarch', 'CPU implementer', 'CPU variant', 'CPU part', 'CPU revision', 'microcode'];
@@ -39,7 +39,7 @@ export function parseBlockSize(text: string): bigint | undefined {
 }
 
 /** The bytes of installed memory, or `-` if the kernel has no blocks. MemTotal differs from boot to boot. */
-function memory(sys: string, now: Reading): string | undefined {
+function memory(sys: string, now: ReadingBuilder): string | undefined {
   const dir = `${sys}/devices/system/memory`;
   const blocks = names(dir, /^memory\d+$/).length;
   if (blocks === 0) return '-';
@@ -69,7 +69,7 @@ function gpus(sys: string): string {
 /** The text whose CRC is `hw_hash`; undefined if a part of it cannot be read. */
 export function hardwareText(
   { proc, sys }: SlowWorld,
-  now: Reading,
+  now: ReadingBuilder,
   readPackages = makePackages(),
 ): string | undefined {
   const head = readOnce(`${proc}/cpuinfo`, CPUINFO_HEAD);
@@ -125,7 +125,7 @@ export function parseOsRelease(text: string): Record<(typeof RELEASE)[number], s
 }
 
 /** The text whose CRC is `sw_hash`; undefined if a part of it cannot be read. */
-export function softwareText({ proc, etc }: SlowWorld, now: Reading): string | undefined {
+export function softwareText({ proc, etc }: SlowWorld, now: ReadingBuilder): string | undefined {
   const kernel = now.parse(`${proc}/sys/kernel/osrelease`, parseRelease);
   const os = now.parse(`${etc}/os-release`, parseOsRelease);
   if (kernel === undefined || os === undefined) return undefined;

@@ -9,9 +9,9 @@ import { type SlowSource, source } from './source.js';
 /** For so long the file may be half written: few who write it know how to replace a file atomically. */
 const HALF_WRITTEN_S = 5;
 
-type Word = Pick<FieldsOf<'health'>, 'health' | 'health_src'>;
+type HealthWord = Pick<FieldsOf<'health'>, 'health' | 'health_src'>;
 
-function wordOf(health: (typeof enums.health)[number], source: (typeof enums.health_src)[number]): Word {
+function wordOf(health: (typeof enums.health)[number], source: (typeof enums.health_src)[number]): HealthWord {
   return { health: enums.health.indexOf(health), health_src: enums.health_src.indexOf(source) };
 }
 
@@ -19,27 +19,27 @@ const OK = enums.health.indexOf('ok');
 const WARNING = wordOf('warning', 'check');
 
 /** One line: a word for the health, then perhaps its author, then perhaps a reason. */
-export function parseHealth(text: string): Word | undefined {
+export function parseHealth(text: string): HealthWord | undefined {
   const [, health, author] = /^(ok|warning|bad)(?:[ \t]+([^ \t\n]*)[^\n]*)?\n?$/.exec(text) ?? [];
   if (health === undefined) return undefined;
   return wordOf(health as 'ok' | 'warning' | 'bad', author === 'admin' ? 'admin' : 'check');
 }
 
 /** What was said last, how old it was then, and when that was. */
-interface Said {
-  word: Word | undefined;
+interface SaidHealth {
+  word: HealthWord | undefined;
   ageSeconds: number;
   bootNs: bigint;
   /** For how long the file had been unintelligible; undefined: it is not. */
   brokenSeconds: number | undefined;
 }
 
-const NOTHING: Said = { word: undefined, ageSeconds: 0, bootNs: 0n, brokenSeconds: undefined };
+const NOTHING: SaidHealth = { word: undefined, ageSeconds: 0, bootNs: 0n, brokenSeconds: undefined };
 
 /**
  * A file that cannot be understood: the last word holds for a while, and where there is none, while the file is new.
  */
-function sayOfBroken(last: Said, ageSeconds: number, bootNs: bigint): Said {
+function sayOfBroken(last: SaidHealth, ageSeconds: number, bootNs: bigint): SaidHealth {
   const passed = Number(bootNs - last.bootNs) / 1e9;
   const first = last.word !== undefined ? 0 : Math.max(0, ageSeconds);
   const brokenSeconds = last.brokenSeconds === undefined ? first : last.brokenSeconds + passed;

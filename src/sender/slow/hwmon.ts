@@ -2,7 +2,7 @@
 // temperature of an NVMe drive or a disk stalls its queue for seconds.
 
 import { existsSync } from 'node:fs';
-import { names, parseInteger, type Reading } from './source.js';
+import { names, parseInteger, type ReadingBuilder } from './source.js';
 
 export interface Chip {
   /** Where its readings are. */
@@ -13,7 +13,7 @@ export interface Chip {
 const DRIVES = /^(?:nvme|drivetemp|scsi|ata)/;
 
 /** All chips except those of drives. Only their names are read to decide that. */
-export function chips(sys: string, now: Reading): Chip[] {
+export function chips(sys: string, now: ReadingBuilder): Chip[] {
   const root = `${sys}/class/hwmon`;
   return names(root, /^hwmon\d+$/).flatMap(hwmon => {
     // Old drivers have everything, including the name, on the device itself.

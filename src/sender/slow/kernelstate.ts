@@ -1,11 +1,11 @@
 // Single numbers of the kernel: its taint flags, and the tasks that it found hung. Refuses numbers that do not fit into
 // their fields.
 
-import { type Count, modulo32 } from '../collect/kerneltext.js';
+import { type KernelCount, modulo32 } from '../collect/kerneltext.js';
 import { parseCount, source } from './source.js';
 
 /** The bits of each field: a larger number is not a reading. */
-export function parseTaint(text: string): { taint: Count } | undefined {
+export function parseTaint(text: string): { taint: KernelCount } | undefined {
   const taint = parseCount(text);
   return taint === undefined || taint > 0xffffffff ? undefined : { taint };
 }

@@ -3,7 +3,7 @@
 
 import { groupsOf } from '../collect/cpugroups.js';
 import { parseCpuList, readTopology } from '../collect/cpus.js';
-import type { Reading } from './source.js';
+import type { ReadingBuilder } from './source.js';
 
 export interface Packages {
   /** The numbers of the packages, ascending. */
@@ -13,7 +13,7 @@ export interface Packages {
 }
 
 /** Reads the packages below one /sys, and keeps them as long as the same CPUs are online. `how` is about the list of these. */
-export function makePackages(): (sys: string, now: Reading, how?: 'maybe' | 'parse') => Packages | undefined {
+export function makePackages(): (sys: string, now: ReadingBuilder, how?: 'maybe' | 'parse') => Packages | undefined {
   let key = '';
   let packages: Packages | undefined;
   return (sys, now, how = 'maybe') => {

@@ -5,7 +5,7 @@ import type { FieldsOf } from '../../layout/codec.js';
 import { enums } from '../../layout/layout.gen.js';
 import { readExternalFile } from './externalfile.js';
 import { chips, parsePower } from './hwmon.js';
-import { type Reading, source } from './source.js';
+import { type ReadingBuilder, source } from './source.js';
 
 const TOO_OLD_S = 60;
 
@@ -21,7 +21,7 @@ const field = (watts: number, source: (typeof enums.power_src)[number]): FieldsO
 });
 
 /** The reading of the only power meter; if there are several, each measures a part, and none says which. */
-function readMeter(sys: string, now: Reading): number | undefined {
+function readMeter(sys: string, now: ReadingBuilder): number | undefined {
   const [meter, ...more] = chips(sys, now).filter(({ name }) => name === 'power_meter');
   if (meter === undefined || more.length > 0) return undefined;
   return now.maybe(`${meter.dir}/power1_average`, parsePower) ?? now.maybe(`${meter.dir}/power1_input`, parsePower);

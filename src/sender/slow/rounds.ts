@@ -7,7 +7,7 @@ import { bits, structs } from '../../layout/layout.gen.js';
 import type { Tell } from '../kernelfile.js';
 import { V8_FLAGS } from '../v8flags.js';
 import { detailsOf, overlay, type SlowPart } from './fill.js';
-import { type ChildMessage, type Orders, sharedMs } from './serve.js';
+import { type ChildMessage, type RoundOrders, sharedMs } from './serve.js';
 import { type Busy, type ClosedRound, PAGE_WORDS, SlowValues } from './slowvalues.js';
 import type { Details, SlowSource } from './source.js';
 
@@ -54,7 +54,7 @@ class Reader {
     module: string,
     sources: number,
     world: unknown,
-    orders: Orders,
+    orders: RoundOrders,
     onMessage: (message: ChildMessage) => void,
     onEnd: (reader: Reader) => void,
   ) {
@@ -93,7 +93,7 @@ class Reader {
     return source !== undefined && (sharedMs() - sinceMs) % 2 ** 32 > MOST_READING_MS ? source : undefined;
   }
 
-  order(orders: Orders): void {
+  order(orders: RoundOrders): void {
     if (this.#child.connected) this.#child.send(orders, () => undefined);
   }
 
@@ -110,7 +110,7 @@ class Reader {
   }
 }
 
-export interface Rounds {
+export interface RoundsOptions {
   sources: readonly RoundSource[];
   /** Passed to the child: the roots to read from. */
   world: unknown;
@@ -121,7 +121,7 @@ export interface Rounds {
 }
 
 export class SlowSide implements SlowPart {
-  readonly #options: Rounds;
+  readonly #options: RoundsOptions;
   #roundMs: number;
   /** The current values, by the number of the source. */
   readonly #latest = new Map<number, Latest>();
@@ -146,7 +146,7 @@ export class SlowSide implements SlowPart {
   #isClosed = false;
   #onClosed: (() => void)[] = [];
 
-  constructor(options: Rounds) {
+  constructor(options: RoundsOptions) {
     this.#options = options;
     this.#roundMs = Math.max(options.intervalMs, LEAST_ROUND_MS);
   }
@@ -216,7 +216,7 @@ export class SlowSide implements SlowPart {
     }
   }
 
-  #orders(): Orders {
+  #orders(): RoundOrders {
     const sources = this.#options.sources
       .map(({ name }) => name)
       .filter(name => !this.#hung.has(name) && !this.#resting.has(name));

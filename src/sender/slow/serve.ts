@@ -7,7 +7,7 @@ import { PAGE_WORDS, SlowValues } from './slowvalues.js';
 import type { Details, SlowReading, SlowSource } from './source.js';
 
 /** What the parent wants to be read, and how often; sent again when it changes. */
-export interface Orders {
+export interface RoundOrders {
   /** Names of sources. */
   sources: readonly string[];
   /** The interval of the rounds, ms. */
@@ -88,7 +88,7 @@ function isNothing({ sets, flags, details, trouble }: SlowReading): boolean {
 const NOTHING: SlowReading = { fields: {}, sets: [] };
 
 /** The rounds over some sources, as the parent orders them. */
-class Rounds {
+class ServedRounds {
   readonly #read: (source: SlowSource) => SlowReading;
   readonly #values: SlowValues;
   readonly #pages: Uint32Array;
@@ -110,7 +110,7 @@ class Rounds {
     );
   }
 
-  order({ sources, roundMs }: Orders): void {
+  order({ sources, roundMs }: RoundOrders): void {
     this.#wanted = new Set(sources);
     if (roundMs === this.#roundMs) return;
     this.#roundMs = roundMs;
@@ -168,15 +168,19 @@ class Rounds {
 }
 
 /** Reads these sources as the parent orders, forever. */
-export function serve(sources: readonly SlowSource[], read: (source: SlowSource) => SlowReading, orders: Orders): void {
-  const rounds = new Rounds(sources, read);
+export function serve(
+  sources: readonly SlowSource[],
+  read: (source: SlowSource) => SlowReading,
+  orders: RoundOrders,
+): void {
+  const rounds = new ServedRounds(sources, read);
   rounds.order(orders);
-  process.on('message', (orders: Orders) => rounds.order(orders));
+  process.on('message', (orders: RoundOrders) => rounds.order(orders));
   // Node notices the parent's end, too, but only while no source hangs.
   process.once('disconnect', () => process.exit());
 }
 
 /** The parameters of a child: what its sources need to know, and the first orders. */
-export function readArguments<T>(): { world: T; orders: Orders } {
+export function readArguments<T>(): { world: T; orders: RoundOrders } {
   return JSON.parse(process.argv[2] ?? '{}');
 }

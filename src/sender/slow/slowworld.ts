@@ -9,7 +9,7 @@ import type { FileSystem, SlowWorld } from './source.js';
 export const PLACES = { proc: '/proc', sys: '/sys', run: '/run/beoboard', etc: '/etc', scratch: '/tmp' };
 
 /** What can be given instead. */
-export type Places = typeof PLACES & Pick<SlowWorld, 'healthMostMs'>;
+export type SlowPlaces = typeof PLACES & Pick<SlowWorld, 'healthMostMs'>;
 
 function attempt<T>(ask: () => T): T | undefined {
   try {
@@ -31,7 +31,7 @@ function ageSeconds(path: string): number | undefined {
 }
 
 /** This machine, or trees that look like one. */
-export function machineWorld(places: Partial<Places> = {}): SlowWorld {
+export function machineWorld(places: Partial<SlowPlaces> = {}): SlowWorld {
   return {
     ...PLACES,
     ...places,

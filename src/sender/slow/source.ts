@@ -4,7 +4,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import type { Encodable, FieldsOf, SetName } from '../../layout/codec.js';
 import { type bits, sources } from '../../layout/layout.gen.js';
-import { type Count, u64 } from '../collect/kerneltext.js';
+import { type KernelCount, u64 } from '../collect/kerneltext.js';
 import { KernelFile, MOST_SMALL } from '../kernelfile.js';
 
 /** The result of statvfs. */
@@ -91,7 +91,7 @@ export interface SlowSource {
 }
 
 /** One reading in progress. */
-export class Reading {
+export class ReadingBuilder {
   readonly #fields: Encodable<'report'> = {};
   readonly #sets: SetName[] = [];
   readonly #flags: FlagName[] = [];
@@ -155,11 +155,11 @@ export class Reading {
 }
 
 /** A source whose readings are begun anew each time. */
-export function source(name: SourceName, fill: (now: Reading, world: SlowWorld) => void): SlowSource {
+export function source(name: SourceName, fill: (now: ReadingBuilder, world: SlowWorld) => void): SlowSource {
   return {
     ...about(name),
     read(world) {
-      const now = new Reading();
+      const now = new ReadingBuilder();
       fill(now, world);
       return now.done();
     },
@@ -180,7 +180,7 @@ export function names(dir: string, pattern: RegExp): string[] {
 }
 
 /** The number on the only line of a kernel file; without its line end it was cut. */
-export function parseCount(text: string): Count | undefined {
+export function parseCount(text: string): KernelCount | undefined {
   return text.endsWith('\n') ? u64(text.slice(0, -1)) : undefined;
 }
 

@@ -7,7 +7,7 @@ import { constants } from '../../layout/layout.gen.js';
 import { type Cpuinfo, readCpuinfo } from '../collect/system.js';
 import { type Chip, chips, parseTemperature } from './hwmon.js';
 import { makePackages, type Packages } from './packages.js';
-import { about, names, Reading, type SlowSource, type SlowWorld } from './source.js';
+import { about, names, ReadingBuilder, type SlowSource, type SlowWorld } from './source.js';
 
 const PROCESSORS = ['coretemp', 'k10temp', 'k8temp', 'zenpower', 'via_cputemp', 'cpu_thermal', 'cpu-thermal'];
 
@@ -20,7 +20,7 @@ interface Sensor {
   label: string;
 }
 
-interface Plan {
+interface SensorPlan {
   sys: string;
   hottest: string[];
   inlet: string[];
@@ -83,7 +83,7 @@ function groupSensors(processors: readonly Processor[], packages: Packages | und
   return groups;
 }
 
-function makePlan({ proc, sys, resolve }: SlowWorld, packages: Packages | undefined, now: Reading): Plan {
+function makePlan({ proc, sys, resolve }: SlowWorld, packages: Packages | undefined, now: ReadingBuilder): SensorPlan {
   const processors: Processor[] = [];
   const others: Sensor[] = [];
   let cpu: Cpuinfo | undefined;
@@ -128,9 +128,9 @@ function highest(paths: readonly string[], at: ReadonlyMap<string, number>): num
 
 export function makeTemperatures(): SlowSource {
   // Finding the sensors takes hundreds of small files; they change when a driver is loaded, or a CPU is switched off.
-  let plan: Plan | undefined;
+  let plan: SensorPlan | undefined;
   const readPackages = makePackages();
-  const readWith = ({ hottest, inlet, groups, silent }: Plan, now: Reading) => {
+  const readWith = ({ hottest, inlet, groups, silent }: SensorPlan, now: ReadingBuilder) => {
     const at = new Map<string, number>();
     let whole = true;
     for (const path of [...hottest, ...inlet].filter(path => !silent.has(path))) {
@@ -152,13 +152,13 @@ export function makeTemperatures(): SlowSource {
     ...about('temperatures'),
     read(world) {
       const { sys } = world;
-      let now = new Reading();
+      let now = new ReadingBuilder();
       const old = plan;
       plan = old === undefined || old.sys !== sys || old.left <= 0 ? makePlan(world, readPackages(sys, now), now) : old;
       plan.left--;
       let read = readWith(plan, now);
       if (plan === old && !read.whole) {
-        now = new Reading();
+        now = new ReadingBuilder();
         plan = makePlan(world, readPackages(sys, now), now);
         read = readWith(plan, now);
       }

@@ -2,7 +2,7 @@
 // one CPU of each package, because all of them have the same count; adds up those that answer.
 
 import { parseCpuList, parsePackageId } from '../collect/cpus.js';
-import { add, type Count, modulo32 } from '../collect/kerneltext.js';
+import { add, type KernelCount, modulo32 } from '../collect/kerneltext.js';
 import { readOnce } from '../kernelfile.js';
 import { parseCount, type SlowSource, source } from './source.js';
 
@@ -32,6 +32,6 @@ export function makeThrottle(): SlowSource {
     if (known?.key !== key || known.cpus === undefined) known = { key, cpus: firstOfPackages(sys, online) };
     if (known.cpus === undefined) now.complain(`a CPU below ${dir} does not name its package`);
     const events = (known.cpus ?? []).map(cpu => count(cpu, 'parse')).filter(count => count !== undefined);
-    if (events.length > 0) now.put('throttle', { throttle_events: modulo32(events.reduce<Count>(add, 0)) });
+    if (events.length > 0) now.put('throttle', { throttle_events: modulo32(events.reduce<KernelCount>(add, 0)) });
   });
 }

@@ -16,7 +16,7 @@ const KEPT = 2000;
 const SHOWN = 200;
 const MINUTE_MS = 60_000;
 
-export class Changes {
+export class ChangeList {
   readonly #list = byId('changed');
   readonly #select: (nodes: string) => void;
   readonly #mark: (minute: number | undefined) => void;

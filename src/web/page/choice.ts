@@ -5,11 +5,11 @@ import { type Cells, isUnhealthy, stateOf } from './cells.js';
 import { plural } from './formats.js';
 import type { Member } from './geometry.js';
 import { isState } from './legend.js';
-import type { Rows } from './tableview.js';
-import type { View } from './viewstate.js';
+import type { TableRows } from './tableview.js';
+import type { PageView } from './viewstate.js';
 
 /** The groups on the map. */
-export function membersOf({ group: wanted }: View, { layout: { groups } }: Cells): Member[] {
+export function membersOf({ group: wanted }: PageView, { layout: { groups } }: Cells): Member[] {
   const all = groups.map(({ first, count }, group) => ({ group, first, count }));
   if (groups.length === 1 && groups[0]?.name === null) return all.map(each => ({ ...each, group: -1 }));
   const only = wanted === undefined ? [] : all.filter(({ group }) => (groups[group]?.name ?? 'others') === wanted);
@@ -17,7 +17,7 @@ export function membersOf({ group: wanted }: View, { layout: { groups } }: Cells
 }
 
 /** The cells of a state, or those of a host list of the view; undefined: nothing is selected. */
-export function selectionOf({ state }: View, nodes: string | undefined, cells: Cells): Uint32Array | undefined {
+export function selectionOf({ state }: PageView, nodes: string | undefined, cells: Cells): Uint32Array | undefined {
   const found: number[] = [];
   if (state !== undefined && isState(state)) {
     for (const [cell, bits] of cells.values.entries())
@@ -48,7 +48,7 @@ export function unwellOf({ names, values }: Cells, chosen: Uint32Array | undefin
 
 /** The names of the nodes that are chosen; undefined: all. */
 export function namesOf(
-  view: View,
+  view: PageView,
   shown: readonly Member[],
   cells: Cells,
   chosen: Uint32Array | undefined,
@@ -61,7 +61,7 @@ export function namesOf(
 }
 
 /** The rows of the table: the selected nodes, those of the only group, or all groups. */
-export function rowsOf(view: View, cells: Cells, chosen: Uint32Array | undefined): Rows {
+export function rowsOf(view: PageView, cells: Cells, chosen: Uint32Array | undefined): TableRows {
   const { groups } = cells.layout;
   if (chosen !== undefined) return { title: 'Selected nodes', kind: 'nodes', indices: chosen };
   const shown = membersOf(view, cells);
@@ -74,7 +74,7 @@ export function rowsOf(view: View, cells: Cells, chosen: Uint32Array | undefined
 
 /** Which part is shown, in words; empty: all. `nodes`: the host list that is selected, of so many cells. */
 export function choiceText(
-  { where, group, state }: View,
+  { where, group, state }: PageView,
   nodes: string | undefined,
   selected: number,
   cells: Cells,

@@ -1,18 +1,18 @@
 // The outline of some cells of the map: lines where a neighbour does not belong to them, or where the block ends. Pure.
 
-import type { Block, Plan } from './geometry.js';
+import type { GroupBlock, MapPlan } from './geometry.js';
 
 /** Receives lines from one point to another. */
-export interface Pen {
+export interface LinePen {
   moveTo(x: number, y: number): void;
   lineTo(x: number, y: number): void;
 }
 
 /** Draws around the cells of a block for which `has` is 1; between cells there are `gap` pixels, and the line is `line` wide. */
 export function contour(
-  pen: Pen,
-  { x, y, first, count, columns }: Block,
-  { side, wide }: Pick<Plan, 'side' | 'wide'>,
+  pen: LinePen,
+  { x, y, first, count, columns }: GroupBlock,
+  { side, wide }: Pick<MapPlan, 'side' | 'wide'>,
   has: Uint8Array,
   gap: number,
   line: number,

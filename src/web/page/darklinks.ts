@@ -1,7 +1,7 @@
 // The links that are dark: all of them for the legend, and each node's for a line about it.
 
 import { tryExpand } from '../../text/hostlists.js';
-import type { Head } from '../wire.js';
+import type { WallHead } from '../wire.js';
 import type { Cells } from './cells.js';
 import type { Behind } from './legend.js';
 import type { Outline } from './mapview.js';
@@ -13,7 +13,7 @@ export class DarkLinks {
   behind: Behind | undefined;
 
   /** Stores the links of a head; returns whether they, or their nodes, have changed. */
-  take(links: Head['dark']): boolean {
+  take(links: WallHead['dark']): boolean {
     const key = JSON.stringify(links.map(({ name, nodes }) => [name, nodes]));
     if (key === this.#key) return false;
     this.#key = key;

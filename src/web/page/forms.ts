@@ -30,7 +30,7 @@ function hatch(colour: string, unit: number, way: 0 | 1 | 2, side: number): Canv
 }
 
 /** Draws forms over cells that are already filled. */
-export class Forms {
+export class CellForms {
   readonly #inks: Inks;
   readonly #unit: number;
   readonly #hatches: ReadonlyMap<State, CanvasPattern | null>;
@@ -99,7 +99,7 @@ export function swatch(inks: Inks, bits: number, fill: string): HTMLCanvasElemen
   const context = canvas.getContext('2d') as CanvasRenderingContext2D;
   context.fillStyle = fill;
   context.fillRect(0, 0, side, side);
-  new Forms(inks, unit, side).draw(context, bits, 0, 0, side, side);
+  new CellForms(inks, unit, side).draw(context, bits, 0, 0, side, side);
   return canvas;
 }
 

@@ -4,7 +4,7 @@
 /** The longest frame: a picture of a million nodes is 2 MB. */
 const LONGEST = 1 << 24;
 
-export interface Frame {
+export interface StreamFrame {
   readonly kind: number;
   /** A copy, which stays valid. */
   readonly payload: Uint8Array;
@@ -16,9 +16,9 @@ export class FrameReader {
   #filled = 0;
 
   /** The frames that are complete with these bytes, in order. Throws if the bytes are not frames. */
-  push(bytes: Uint8Array): Frame[] {
+  push(bytes: Uint8Array): StreamFrame[] {
     this.#append(bytes);
-    const frames: Frame[] = [];
+    const frames: StreamFrame[] = [];
     const view = new DataView(this.#rest.buffer);
     let at = 0;
     while (this.#filled - at >= 5) {

@@ -18,7 +18,7 @@ export interface Room {
 }
 
 /** A group on the map. Its cells run along its rows; the last row may be short. */
-export interface Block {
+export interface GroupBlock {
   readonly group: number;
   /** Its first cell, and the number of its cells. */
   readonly first: number;
@@ -33,11 +33,11 @@ export interface Block {
   readonly row: number;
 }
 
-export interface Plan {
+export interface MapPlan {
   /** The height of a cell, and its width, which differs only for tiles. */
   readonly side: number;
   readonly wide: number;
-  readonly blocks: readonly Block[];
+  readonly blocks: readonly GroupBlock[];
   /** The blocks of each shelf, from the top. */
   readonly shelves: readonly (readonly number[])[];
   readonly height: number;
@@ -125,7 +125,7 @@ function choose(members: readonly Member[], room: Room): { rows: number; side: n
 }
 
 /** Lays groups out in the room; if even the smallest cells do not fit, the map is higher than the room. */
-export function plan(members: readonly Member[], room: Room): Plan {
+export function plan(members: readonly Member[], room: Room): MapPlan {
   const shownMembers = members.filter(({ count }) => count > 0);
   const { rows, side } = choose(shownMembers, room);
   const most = Math.max(1, Math.floor(room.width / side));
@@ -149,7 +149,7 @@ export function plan(members: readonly Member[], room: Room): Plan {
     Math.floor((room.width - (shelf.length - 1) * room.gap) / Math.max(1, columnsIn[i] as number)),
   );
   const wide = side < room.tile ? side : Math.max(side, Math.min(Math.floor(side * WIDEST), ...wides));
-  const blocks: Block[] = [];
+  const blocks: GroupBlock[] = [];
   let pictureWidth = 1;
   for (const [shelf, indices] of shelves.entries()) {
     let column = 0;
@@ -170,11 +170,11 @@ export function plan(members: readonly Member[], room: Room): Plan {
 }
 
 /** The block of a cell: blocks are in the order of their cells. */
-export function blockOf({ blocks }: Plan, cell: number): Block | undefined {
+export function blockOf({ blocks }: MapPlan, cell: number): GroupBlock | undefined {
   let [low, high] = [0, blocks.length - 1];
   while (low < high) {
     const middle = (low + high + 1) >> 1;
-    if ((blocks[middle] as Block).first <= cell) low = middle;
+    if ((blocks[middle] as GroupBlock).first <= cell) low = middle;
     else high = middle - 1;
   }
   const block = blocks[low];
@@ -183,8 +183,8 @@ export function blockOf({ blocks }: Plan, cell: number): Block | undefined {
 
 /** The upper left corner of a cell. */
 export function cornerOf(
-  { side, wide }: Plan,
-  { first, columns, x, y }: Block,
+  { side, wide }: MapPlan,
+  { first, columns, x, y }: GroupBlock,
   cell: number,
 ): { x: number; y: number } {
   const k = cell - first;
@@ -192,7 +192,7 @@ export function cornerOf(
 }
 
 /** The cell at a point of the map; undefined if there is none. */
-export function cellAt({ blocks, side, wide }: Plan, x: number, y: number): number | undefined {
+export function cellAt({ blocks, side, wide }: MapPlan, x: number, y: number): number | undefined {
   for (const block of blocks) {
     const [column, row] = [Math.floor((x - block.x) / wide), Math.floor((y - block.y) / side)];
     if (column < 0 || row < 0 || column >= block.columns || row >= block.rows) continue;
@@ -203,7 +203,7 @@ export function cellAt({ blocks, side, wide }: Plan, x: number, y: number): numb
 }
 
 /** The group whose label or cells are at a point; undefined if there is none. */
-export function blockAt({ blocks, side, wide }: Plan, x: number, y: number, label: number): Block | undefined {
+export function blockAt({ blocks, side, wide }: MapPlan, x: number, y: number, label: number): GroupBlock | undefined {
   return blocks.find(
     block =>
       x >= block.x &&
@@ -213,10 +213,10 @@ export function blockAt({ blocks, side, wide }: Plan, x: number, y: number, labe
   );
 }
 
-export type Direction = 'left' | 'right' | 'up' | 'down';
+export type ArrowDirection = 'left' | 'right' | 'up' | 'down';
 
 /** The cell that an arrow key leads to; the same cell at the edge of the map. */
-export function next(map: Plan, cell: number, direction: Direction): number {
+export function next(map: MapPlan, cell: number, direction: ArrowDirection): number {
   const block = blockOf(map, cell);
   if (block === undefined) return map.blocks[0]?.first ?? cell;
   if (direction === 'left' || direction === 'right') {
@@ -238,8 +238,8 @@ export function next(map: Plan, cell: number, direction: Direction): number {
     return direction === 'down' && isShort ? last : cell;
   }
   const middle = cornerOf(map, block, cell).x + map.wide / 2;
-  const off = ({ x, columns }: Block) => Math.max(x - middle, middle - x - columns * map.wide, 0);
-  const nearest = shelf.map(index => map.blocks[index] as Block).reduce((a, b) => (off(b) < off(a) ? b : a));
+  const off = ({ x, columns }: GroupBlock) => Math.max(x - middle, middle - x - columns * map.wide, 0);
+  const nearest = shelf.map(index => map.blocks[index] as GroupBlock).reduce((a, b) => (off(b) < off(a) ? b : a));
   const column = Math.min(nearest.columns - 1, Math.max(0, Math.floor((middle - nearest.x) / map.wide)));
   const row = direction === 'up' ? nearest.rows - 1 : 0;
   return nearest.first + Math.min(nearest.count - 1, row * nearest.columns + column);

@@ -5,7 +5,7 @@ import type { TroubleInfo } from '../../acks/info.js';
 import type { ReadingInfo, State } from '../wire.js';
 import { draw, fill, make, set, write, writeRows } from './dom.js';
 import { plural } from './formats.js';
-import { axisOf, bandOf, HEIGHT, type NodeStates, pathOf, picture } from './timelines.js';
+import { axisOf, bandOf, HEIGHT, pathOf, picture, type StateRuns } from './timelines.js';
 
 /** The answer of `jobs/ID`, as far as it is shown. */
 export interface JobAnswer {
@@ -31,11 +31,11 @@ export interface JobAnswer {
     readonly states: { readonly step_ms: number };
     readonly readings: { readonly since_ms: number; readonly step_ms: number; readonly name: string };
     /** Of each of the members: also the values of that reading. */
-    readonly nodes: readonly (NodeStates & { readonly values: readonly (number | null)[] })[];
+    readonly nodes: readonly (StateRuns & { readonly values: readonly (number | null)[] })[];
   };
 }
 
-export class JobNodes {
+export class JobNodesView {
   readonly #lines = make('div', { id: 'joblines', role: 'group', 'aria-label': 'The job', tabindex: '0' });
   readonly #head = make('tr');
   readonly #body = make('tbody');

@@ -118,11 +118,11 @@ export interface JobPage {
   /** The jobs have changed. */
   changed(): void;
   /** Which list is to be shown. */
-  list(list: List): void;
+  list(list: JobListName): void;
 }
 
 const LISTS = ['jobs', 'users', 'odd'] as const;
-type List = (typeof LISTS)[number];
+type JobListName = (typeof LISTS)[number];
 
 export class JobView {
   readonly #head = byId<HTMLTableElement>('jobs').createTHead().insertRow();
@@ -132,7 +132,7 @@ export class JobView {
   #jobs: readonly JobInfo[] = [];
   #users: readonly UserInfo[] = [];
   #odd: readonly OddInfo[] = [];
-  #list: List | undefined;
+  #list: JobListName | undefined;
   #isServed = false;
   #asked: string | undefined;
 

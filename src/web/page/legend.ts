@@ -1,7 +1,7 @@
 // What colours and forms mean: each state that there is with its number, and the scale of the reading. A state selects its nodes.
 
 import { oneLine } from '../../text/unseen.js';
-import { type Head, NOT_MEASURED, numberOf, type ReadingInfo, STATES, type State, VALUE_MOST } from '../wire.js';
+import { NOT_MEASURED, numberOf, type ReadingInfo, STATES, type State, VALUE_MOST, type WallHead } from '../wire.js';
 import { button, byId, make, set, surface, write } from './dom.js';
 import { count, plural, quantity } from './formats.js';
 import { bitsOf, swatch } from './forms.js';
@@ -45,7 +45,7 @@ export class Legend {
 
   /** `pressed`: the state that is selected. */
   show(
-    { counts, unhealthy }: Pick<Head, 'counts' | 'unhealthy'>,
+    { counts, unhealthy }: Pick<WallHead, 'counts' | 'unhealthy'>,
     behind: Behind | undefined,
     inks: Inks,
     pressed: string | undefined,

@@ -1,7 +1,7 @@
 // The stream from the server: reopened whenever it ends, closed while nobody sees the page. Does not read the contents
 // of frames.
 
-import { type Frame, FrameReader } from './framereader.js';
+import { FrameReader, type StreamFrame } from './framereader.js';
 import { request } from './requests.js';
 
 /** How long an invisible page keeps its stream, ms. */
@@ -16,7 +16,7 @@ export interface Listener {
   /** A new stream begins, which does not continue the old one. */
   opened(): void;
   /** Throws if it does not fit the frames before: then a new stream is opened. */
-  frame(frame: Frame): void;
+  frame(frame: StreamFrame): void;
   /** All frames that arrived together were passed on. */
   settled(): void;
   /** There is no stream; `why`: in a few words, for people. It will be opened again. */

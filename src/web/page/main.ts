@@ -3,14 +3,14 @@
 
 import { tryExpand } from '../../text/hostlists.js';
 import { oneLine } from '../../text/unseen.js';
-import { AUTO, type EventInfo, FRAME, type Head, type Hello, type LayoutInfo, type ReadingInfo } from '../wire.js';
+import { AUTO, type EventInfo, FRAME, type Hello, type LayoutInfo, type ReadingInfo, type WallHead } from '../wire.js';
 import { Cells, type Changed } from './cells.js';
-import { Changes } from './changes.js';
+import { ChangeList } from './changes.js';
 import { choiceText, membersOf, namesOf, rowsOf, selectionOf, unwellOf } from './choice.js';
 import { DarkLinks } from './darklinks.js';
 import { byId, make, show, watchSight, write } from './dom.js';
 import { clock, count, zone } from './formats.js';
-import type { Frame } from './framereader.js';
+import type { StreamFrame } from './framereader.js';
 import { type Inks, readInks } from './inks.js';
 import { COLOURINGS, isColouring, type JobInfo, JobView } from './jobview.js';
 import { Legend } from './legend.js';
@@ -25,7 +25,7 @@ import { tellTab } from './tab.js';
 import { TableView } from './tableview.js';
 import { TroubleBox } from './troublebox.js';
 import { listen } from './userinput.js';
-import { parseView, streamQuery, type View, WHOLE, writeView, ZOOMS } from './viewstate.js';
+import { type PageView, parseView, streamQuery, WHOLE, writeView, ZOOMS } from './viewstate.js';
 
 /** Changes without user input are announced to screen readers at most this often, ms. */
 const SPOKEN_MS = 10_000;
@@ -34,14 +34,14 @@ const root = document.documentElement;
 const text = new TextDecoder();
 const json = (payload: Uint8Array): unknown => JSON.parse(text.decode(payload));
 
-let view: View = parseView(location.search);
+let view: PageView = parseView(location.search);
 let hello: Hello | undefined;
-let head: Head | undefined;
+let head: WallHead | undefined;
 let build: string | undefined;
 let inks: Inks;
 let refusal: string | undefined;
 /** What the server has last agreed to show. */
-let accepted: Pick<View, 'reading' | 'by' | 'where'> | undefined;
+let accepted: Pick<PageView, 'reading' | 'by' | 'where'> | undefined;
 const cells = new Cells();
 /** Whether the drawing is up to date. */
 const NOTHING = new Uint32Array(0);
@@ -109,7 +109,7 @@ const jobs = new JobView({
   list: list => go({ list: list === 'jobs' ? undefined : list }, false),
 });
 
-const changes = new Changes(selectNodes, minute => flow.mark(minute));
+const changes = new ChangeList(selectNodes, minute => flow.mark(minute));
 
 const live = new Live({
   opened: () => {
@@ -134,7 +134,7 @@ const live = new Live({
 
 // ---- data from the server ----
 
-function takeFrame({ kind, payload }: Frame): void {
+function takeFrame({ kind, payload }: StreamFrame): void {
   if (kind === FRAME.hello) greet(json(payload) as Hello);
   else if (kind === FRAME.layout) {
     const layout = json(payload) as LayoutInfo;
@@ -156,7 +156,7 @@ function takeFrame({ kind, payload }: Frame): void {
     changed = changed === NOTHING ? some : 'all';
     river.tick();
   } else if (kind === FRAME.head) {
-    head = json(payload) as Head;
+    head = json(payload) as WallHead;
     tellHead(head);
     river.head(head);
     changes.come(head.events);
@@ -264,7 +264,7 @@ function setLife(life: string, why?: string): void {
   show(banner, life !== 'ok');
 }
 
-function tellHead(said: Head): void {
+function tellHead(said: WallHead): void {
   headline.show(said);
   const before = chosenNodes();
   trouble.show(said);
@@ -369,7 +369,7 @@ function tellHere(): void {
 // ---- user input ----
 
 /** Changes the view. `isNew`: the Back button returns to the last one. */
-function go(change: Partial<{ -readonly [K in keyof View]: View[K] | undefined }>, isNew = true): void {
+function go(change: Partial<{ -readonly [K in keyof PageView]: PageView[K] | undefined }>, isNew = true): void {
   const before = view;
   view = { ...view, ...change };
   const url = writeView(view);
@@ -385,7 +385,7 @@ function replaceSoon(): void {
   replacing = setTimeout(() => history.replaceState(history.state, '', writeView(view)), 250);
 }
 
-function apply(before: View): void {
+function apply(before: PageView): void {
   refusal = undefined;
   setTheme();
   if (streamQuery(before) !== streamQuery(view)) ask();

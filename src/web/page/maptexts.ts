@@ -4,7 +4,7 @@ import { cut, oneLine } from '../../text/unseen.js';
 import { numberOf, type ReadingInfo, STATES, type State } from '../wire.js';
 import { type Cells, isMeasured, stateOf, valueIn } from './cells.js';
 import { quantity } from './formats.js';
-import { type Block, cornerOf, type Plan } from './geometry.js';
+import { cornerOf, type GroupBlock, type MapPlan } from './geometry.js';
 import type { Inks } from './inks.js';
 import { css, type Rgb } from './palette.js';
 
@@ -15,7 +15,7 @@ const LETTERS_LEAST = 7;
 const FONT = 'system-ui, sans-serif';
 
 /** What is drawn with; `unit`: canvas pixels of a CSS pixel. */
-export interface Pen {
+export interface MapPen {
   readonly context: CanvasRenderingContext2D;
   readonly inks: Inks;
   readonly unit: number;
@@ -32,9 +32,9 @@ export interface Tiles {
 
 /** Values, and names if there is room, on tiles. */
 export function drawTiles(
-  { context, inks, unit, data }: Pen,
-  plan: Plan,
-  block: Block,
+  { context, inks, unit, data }: MapPen,
+  plan: MapPlan,
+  block: GroupBlock,
   gap: number,
   { reading, fillOf, isAside }: Tiles,
 ): void {
@@ -86,8 +86,8 @@ export function drawTiles(
 
 /** The worst state in a block, as a word, and its count; undefined: all is well. */
 function worstOf(
-  { data, inks }: Pen,
-  { first, count }: Block,
+  { data, inks }: MapPen,
+  { first, count }: GroupBlock,
 ): { word: State | 'unhealthy'; number: number; ink: Rgb } | undefined {
   const { states, unhealthy } = data.tally(first, count);
   for (const state of ['silent', 'unknown', 'uncertain', 'never', 'left'] as const) {
@@ -98,7 +98,7 @@ function worstOf(
 }
 
 /** The name of a group over its block, and what is wrong in it. `size`: the font's, in canvas pixels. */
-export function drawLabel(pen: Pen, block: Block, size: number, width: number): void {
+export function drawLabel(pen: MapPen, block: GroupBlock, size: number, width: number): void {
   const { context, inks, unit, data } = pen;
   const { x, y } = block;
   const worst = worstOf(pen, block);
@@ -123,7 +123,7 @@ export function drawLabel(pen: Pen, block: Block, size: number, width: number): 
 }
 
 /** Without labels: a frame around a block with trouble, and the count if there is room. */
-export function drawTag(pen: Pen, block: Block, width: number, height: number): void {
+export function drawTag(pen: MapPen, block: GroupBlock, width: number, height: number): void {
   const { context, inks, unit } = pen;
   const worst = worstOf(pen, block);
   if (worst === undefined || worst.word === 'unhealthy') return;

@@ -7,8 +7,8 @@ import { NOT_MEASURED, STATES } from '../wire.js';
 import { type Cells, type Changed, formOf, LIVE } from './cells.js';
 import { contour } from './contours.js';
 import { oncePerFrame, surface } from './dom.js';
-import { Forms } from './forms.js';
-import { type Block, blockAt, blockOf, cellAt, cornerOf, type Member, type Plan, plan } from './geometry.js';
+import { CellForms } from './forms.js';
+import { blockAt, blockOf, cellAt, cornerOf, type GroupBlock, type MapPlan, type Member, plan } from './geometry.js';
 import { type CellInks, cellInks, type Inks } from './inks.js';
 import { drawLabel, drawTag, drawTiles, NAMES_FROM } from './maptexts.js';
 import { css, type Rgb } from './palette.js';
@@ -40,7 +40,7 @@ export interface Outline {
   readonly ink: 'text' | 'accent';
 }
 
-export interface Elements {
+export interface MapElements {
   /** The element that scrolls. */
   readonly field: HTMLElement;
   /** The element with the height of the map. */
@@ -53,7 +53,7 @@ export interface Elements {
 }
 
 export class MapView {
-  readonly #elements: Elements;
+  readonly #elements: MapElements;
   readonly #lower: CanvasRenderingContext2D;
   readonly #upper: CanvasRenderingContext2D;
   readonly #picture = document.createElement('canvas');
@@ -64,7 +64,7 @@ export class MapView {
   #blocks = new Uint32Array(0);
   #forms = new Uint8Array(0);
   #dirty = new Uint8Array(0);
-  #plan: Plan | undefined;
+  #plan: MapPlan | undefined;
   #cells: Cells | undefined;
   #members: readonly Member[] = [];
   #selected: Uint8Array | undefined;
@@ -73,7 +73,7 @@ export class MapView {
   #outlines: readonly Outline[] = [];
   #inks: Inks | undefined;
   #cellInks: CellInks | undefined;
-  #painter: Forms | undefined;
+  #painter: CellForms | undefined;
   #reading: ReadingInfo | undefined;
   #cursor: number | undefined;
   #unit = 1;
@@ -86,14 +86,14 @@ export class MapView {
   #isAllOld = true;
   readonly #request = oncePerFrame(() => this.#draw());
 
-  constructor(elements: Elements) {
+  constructor(elements: MapElements) {
     this.#elements = elements;
     this.#lower = surface(elements.cells);
     this.#upper = surface(elements.marks);
     elements.field.addEventListener('scroll', () => this.#redrawAll(), { passive: true });
   }
 
-  get plan(): Plan | undefined {
+  get plan(): MapPlan | undefined {
     return this.#plan;
   }
 
@@ -191,7 +191,7 @@ export class MapView {
     this.#moveRing();
   }
 
-  #place(made: Plan, count: number): void {
+  #place(made: MapPlan, count: number): void {
     this.#picture.width = made.pictureWidth;
     this.#picture.height = made.pictureHeight;
     this.#image = new ImageData(made.pictureWidth, made.pictureHeight);
@@ -210,7 +210,7 @@ export class MapView {
   #repaint(): void {
     if (this.#inks === undefined || this.#plan === undefined) return;
     this.#cellInks = cellInks(this.#inks, this.#plan.side < FORMS_FROM * this.#unit);
-    this.#painter = new Forms(this.#inks, this.#unit, this.#plan.side);
+    this.#painter = new CellForms(this.#inks, this.#unit, this.#plan.side);
     this.#redrawAll();
   }
 
@@ -240,7 +240,7 @@ export class MapView {
   }
 
   /** Writes the colour of a cell into the picture; returns false for one that is not on the map. */
-  #painterOf(plan: Plan, { words, aside }: CellInks, values: Uint16Array): (cell: number) => boolean {
+  #painterOf(plan: MapPlan, { words, aside }: CellInks, values: Uint16Array): (cell: number) => boolean {
     const [places, blocks, picture, selected, own] = [
       ...([this.#places, this.#blocks, this.#words] as const),
       ...([this.#selected, this.#own] as const),
@@ -289,12 +289,12 @@ export class MapView {
   }
 
   /** The visible blocks. */
-  #inSight({ blocks, side }: Plan): Block[] {
+  #inSight({ blocks, side }: MapPlan): GroupBlock[] {
     const [top, high] = [this.#top, this.#elements.cells.height];
     return blocks.filter(({ y, rows }) => y + rows * side > top && y - this.#label * this.#unit < top + high);
   }
 
-  #drawMarks(plan: Plan, data: Cells, inks: Inks): void {
+  #drawMarks(plan: MapPlan, data: Cells, inks: Inks): void {
     this.#areMarksOld = false;
     const context = this.#upper;
     const { side, wide } = plan;
@@ -337,7 +337,13 @@ export class MapView {
   }
 
   /** Lines between cells, in the colour of the page. */
-  #drawGaps(context: CanvasRenderingContext2D, block: Block, { side, wide }: Plan, gap: number, page: Rgb): void {
+  #drawGaps(
+    context: CanvasRenderingContext2D,
+    block: GroupBlock,
+    { side, wide }: MapPlan,
+    gap: number,
+    page: Rgb,
+  ): void {
     const { x, y, columns, rows, count } = block;
     context.fillStyle = css(page);
     for (let column = 1; column <= columns; column++) context.fillRect(x + column * wide - gap, y, gap, rows * side);
@@ -357,8 +363,8 @@ export class MapView {
   /** An outline around some cells, on a broader line in the page's colour, so that it is visible on any colour. */
   #drawOutline(
     context: CanvasRenderingContext2D,
-    plan: Plan,
-    block: Block,
+    plan: MapPlan,
+    block: GroupBlock,
     gap: number,
     { cells, ink }: Outline,
   ): void {

@@ -2,7 +2,7 @@
 // there (before it was opened, hidden, asleep, without a connection) the server's history.
 
 import { foldInOrder } from '../../text/hostlists.js';
-import { type Head, type Hello, numberOf, RIVER, STATES } from '../wire.js';
+import { type Hello, numberOf, RIVER, STATES, type WallHead } from '../wire.js';
 import type { Cells } from './cells.js';
 import { byId } from './dom.js';
 import { clock, quantity } from './formats.js';
@@ -10,7 +10,7 @@ import type { Member } from './geometry.js';
 import { LIST_MOST, request } from './requests.js';
 import { River, WHY } from './riverrows.js';
 import type { RiverView } from './riverview.js';
-import type { View } from './viewstate.js';
+import type { PageView } from './viewstate.js';
 
 /** It shows nodes one by one only up to this number. */
 const MOST_NODES = 2000;
@@ -23,7 +23,7 @@ export class RiverPart {
   readonly #view: RiverView;
   readonly #cells: Cells;
   #hello: Hello | undefined;
-  #head: Head | undefined;
+  #head: WallHead | undefined;
   #river = new River([]);
   #rows: readonly Member[] = [];
   #key = '';
@@ -47,7 +47,7 @@ export class RiverPart {
   }
 
   /** Comes behind the cells of its look. */
-  head(head: Head): void {
+  head(head: WallHead): void {
     const before = this.#head?.state ?? 'ok';
     this.#head = head;
     if (before !== head.state) this.tick();
@@ -101,7 +101,7 @@ export class RiverPart {
   }
 
   /** Sets the rows: the groups on the map, which are `shown`, or the selected nodes. */
-  arrange(view: View, shown: readonly Member[], chosen: Uint32Array | undefined): void {
+  arrange(view: PageView, shown: readonly Member[], chosen: Uint32Array | undefined): void {
     const { layout, names: nodes } = this.#cells;
     const inGroup = view.group !== undefined && shown.length === 1 ? (shown[0] as Member) : undefined;
     const some = chosen ?? (inGroup && Uint32Array.from({ length: inGroup.count }, (_, i) => inGroup.first + i));

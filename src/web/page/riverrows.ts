@@ -19,11 +19,11 @@ export const SECONDS = RIVER.columns;
 
 /** The parts of a row, from below. */
 const PARTS = ['silent', 'uncertain', 'unknown', 'never', 'left', 'unhealthy'] as const;
-export type Part = (typeof PARTS)[number];
+export type RowPart = (typeof PARTS)[number];
 
-export interface Column {
+export interface RiverColumn {
   /** Each as a fraction of all nodes of the row. */
-  readonly parts: Readonly<Record<Part, number>>;
+  readonly parts: Readonly<Record<RowPart, number>>;
   /** The mean of the live nodes, as in a cell; undefined: none was measured. */
   readonly mean: number | undefined;
 }
@@ -41,8 +41,8 @@ export const WHY = {
   absent: 'there was no board',
   missed: 'beoboard web did not look',
 } as const;
-export type Kind = keyof typeof WHY;
-const KINDS = Object.keys(WHY) as Kind[];
+export type GapReason = keyof typeof WHY;
+const KINDS = Object.keys(WHY) as GapReason[];
 const OK = KINDS.indexOf('ok');
 /** The unit of a share: so fine that the count of a group's nodes comes out of it again. */
 const FULL = 65_535;
@@ -72,13 +72,13 @@ export class River {
     return this.#kinds.includes(0);
   }
 
-  kindAt(second: number): Kind {
+  kindAt(second: number): GapReason {
     const isKept = second <= this.newest && second > this.newest - SECONDS;
-    return isKept ? (KINDS[this.#kinds[second % SECONDS] as number] as Kind) : 'unrecorded';
+    return isKept ? (KINDS[this.#kinds[second % SECONDS] as number] as GapReason) : 'unrecorded';
   }
 
   /** Says of a second that is kept why it has no nodes. */
-  note(second: number, kind: Kind): void {
+  note(second: number, kind: GapReason): void {
     const column = second % SECONDS;
     this.#kinds[column] = KINDS.indexOf(kind);
     this.#parts.fill(0, column * this.rows * PARTS.length, (column + 1) * this.rows * PARTS.length);
@@ -167,7 +167,7 @@ export class River {
   }
 
   /** The state of a row; undefined: it had no nodes, or nothing is known of that second. */
-  at(second: number, row: number): Column | undefined {
+  at(second: number, row: number): RiverColumn | undefined {
     if (this.kindAt(second) !== 'ok') return undefined;
     const at = (second % SECONDS) * this.rows + row;
     const mean = this.#means[at] as number;
@@ -227,7 +227,7 @@ export interface RiverInks {
   readonly page: number;
 }
 
-export function riverInks(scale: readonly Rgb[], ink: (part: Part) => Rgb, unmeasured: Rgb, page: Rgb): RiverInks {
+export function riverInks(scale: readonly Rgb[], ink: (part: RowPart) => Rgb, unmeasured: Rgb, page: Rgb): RiverInks {
   return {
     page: word(page),
     scale: Uint32Array.from({ length: STEPS }, (_, i) => word(scale[i] as Rgb)),

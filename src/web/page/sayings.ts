@@ -1,7 +1,7 @@
 // What the page says of all nodes, and of one: the line of status, its beginning in large letters; the line about a cell.
 
 import { oneLine } from '../../text/unseen.js';
-import { type Head, numberOf, type ReadingInfo, STATES } from '../wire.js';
+import { numberOf, type ReadingInfo, STATES, type WallHead } from '../wire.js';
 import { type Cells, isMeasured, isUnhealthy, stateOf, valueIn } from './cells.js';
 import { byId, make, show, write } from './dom.js';
 import { quantity } from './formats.js';
@@ -51,7 +51,7 @@ export class Headline {
   readonly #mirror = byId('mirror');
   #text = '';
 
-  show({ line, mirror = '' }: Pick<Head, 'line' | 'mirror'>): void {
+  show({ line, mirror = '' }: Pick<WallHead, 'line' | 'mirror'>): void {
     const [large, rest] = partsOf(line, mirror);
     if (this.#text !== large) {
       this.#text = large;

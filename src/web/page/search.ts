@@ -7,9 +7,9 @@ import { isJobNumber } from '../../text/jobnumbers.js';
 import type { Cells } from './cells.js';
 import type { JobInfo, JobView } from './jobview.js';
 import { isState } from './legend.js';
-import { isCondition, type View } from './viewstate.js';
+import { isCondition, type PageView } from './viewstate.js';
 
-export interface Known {
+export interface SearchSources {
   readonly cells: Cells;
   /** Absent: jobs are not shown here. */
   readonly jobs: Pick<JobView, 'numbered' | 'nodesOf'> | undefined;
@@ -17,8 +17,8 @@ export interface Known {
 }
 
 /** A change of the view, with the cell that the cursor goes to; or why nothing was found. */
-export type Meaning =
-  | { readonly change: Pick<View, 'where' | 'select' | 'state' | 'group' | 'job' | 'node'>; readonly cell?: number }
+export type SearchResult =
+  | { readonly change: Pick<PageView, 'where' | 'select' | 'state' | 'group' | 'job' | 'node'>; readonly cell?: number }
   | { readonly refusal: string };
 
 const NO_JOBS = 'jobs are not shown here; the administrator can start beoboard web with --show-jobs';
@@ -39,7 +39,7 @@ export const jobChange = ({ id, nodes }: Pick<JobInfo, 'id' | 'nodes'>) => ({
 });
 
 /** The meaning of a text that is not empty. */
-export function meaningOf(text: string, { cells, jobs, trouble }: Known): Meaning {
+export function meaningOf(text: string, { cells, jobs, trouble }: SearchSources): SearchResult {
   if (isCondition(text)) return { change: { where: text } };
   if (isState(text)) return { change: { state: text } };
   const line = trouble.find(({ key }) => key === text);

@@ -5,7 +5,7 @@ import type { TroubleInfo } from '../../acks/info.js';
 import type { ReadingInfo } from '../wire.js';
 import { button, byId, fill, make, set, write } from './dom.js';
 import { count, plural } from './formats.js';
-import { type JobAnswer, JobNodes } from './jobnodes.js';
+import { type JobAnswer, JobNodesView } from './jobnodes.js';
 import type { JobInfo } from './jobview.js';
 import { answerTo } from './requests.js';
 import { type NodeHistory, Timelines } from './timelines.js';
@@ -49,7 +49,7 @@ export class Sheet {
   #timer: number | undefined;
   #shape = '';
   #timelines = new Timelines();
-  readonly #nodes = new JobNodes(name => this.#page.open(name, true));
+  readonly #nodes = new JobNodesView(name => this.#page.open(name, true));
 
   constructor(page: SheetPage) {
     this.#page = page;

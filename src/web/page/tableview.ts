@@ -12,7 +12,7 @@ import { answerTo, LIST_MOST } from './requests.js';
 /** The rows of nodes are asked for again after so long, ms. */
 const EVERY_MS = 3000;
 
-export interface Rows {
+export interface TableRows {
   readonly title: string;
   /** Groups by their indices, or nodes by the indices of their cells. */
   readonly kind: 'groups' | 'nodes';
@@ -26,7 +26,7 @@ interface TableLine {
   readonly index: number | undefined;
 }
 
-interface TableColumn {
+interface SortColumn {
   readonly title: string;
   /** By what it sorts. */
   readonly sort: string;
@@ -53,14 +53,14 @@ interface NodePage {
   readonly nodes: readonly NodeRow[];
 }
 
-interface NodeColumn extends TableColumn {
+interface NodeColumn extends SortColumn {
   /** Undefined: there is nothing to show. */
   readonly text: (row: NodeRow, now: number) => string | undefined;
 }
 
 /** What the table asks of the page. */
 export interface TablePage {
-  choose(kind: Rows['kind'], index: number): void;
+  choose(kind: TableRows['kind'], index: number): void;
   /** Opens the job on the node of that cell. */
   openJobOf(cell: number): void;
   /** Undefined: the first order. */
@@ -75,7 +75,7 @@ export interface TablePage {
 
 /** The states that have their own column; the others share one. */
 const OWN: readonly State[] = ['live', 'silent', 'uncertain'];
-const GROUP_COLUMNS: readonly TableColumn[] = [
+const GROUP_COLUMNS: readonly SortColumn[] = [
   { title: 'Group', sort: 'group', isUpward: true },
   ...['Nodes', 'Live', 'Silent', 'Uncertain', 'Others', 'Unhealthy', 'mean', 'highest'].map(title => ({
     title,
@@ -117,14 +117,14 @@ function readingColumn(sort: string, readings: readonly ReadingInfo[]): NodeColu
 export class TableView {
   readonly #table: HTMLTableElement;
   readonly #page: TablePage;
-  #rows: Rows = { title: '', kind: 'groups', indices: [] };
+  #rows: TableRows = { title: '', kind: 'groups', indices: [] };
   #number = 1;
   #sort: string | undefined;
   #cells: Cells | undefined;
   #reading: ReadingInfo | undefined;
   #body = make('tbody');
   #shape = '';
-  #columns: readonly TableColumn[] = [];
+  #columns: readonly SortColumn[] = [];
   /** The last rows of nodes, and the last question for them. */
   #nodes: NodePage | undefined;
   #question = '';
@@ -153,7 +153,7 @@ export class TableView {
     return Math.min(this.#number, this.pages);
   }
 
-  show(cells: Cells, reading: ReadingInfo, rows: Rows, page: number, sort: string | undefined): void {
+  show(cells: Cells, reading: ReadingInfo, rows: TableRows, page: number, sort: string | undefined): void {
     // Rows of other nodes do not stand below this title.
     if (rows.title !== this.#rows.title) this.#nodes = undefined;
     [this.#cells, this.#reading, this.#rows, this.#number] = [cells, reading, rows, page];
@@ -169,7 +169,7 @@ export class TableView {
     return (this.#rows.kind === 'groups' ? GROUP_COLUMNS : ofNodes).some(column => column.sort === sort);
   }
 
-  #sortBy({ sort }: TableColumn): void {
+  #sortBy({ sort }: SortColumn): void {
     const [{ sort: first = '' } = {}] = this.#rows.kind === 'groups' ? GROUP_COLUMNS : FIXED.slice(1);
     const now = this.#sort ?? first;
     const next = now === sort ? `-${sort}` : sort;
@@ -177,7 +177,7 @@ export class TableView {
   }
 
   /** Writes the titles anew if they are others. */
-  #titles(columns: readonly TableColumn[]): void {
+  #titles(columns: readonly SortColumn[]): void {
     const { kind, title } = this.#rows;
     const sort = this.#sort ?? (kind === 'groups' ? 'group' : 'state');
     const shape = `${kind} ${title} ${sort} ${columns.map(column => column.title).join()}`;

@@ -4,12 +4,12 @@
 import { type ReadingInfo, RIVER, type State } from '../wire.js';
 import { draw, make, set, write } from './dom.js';
 import { clock, minute, quantity } from './formats.js';
-import { type Kind, WHY } from './riverrows.js';
+import { type GapReason, WHY } from './riverrows.js';
 
 type Runs<T> = readonly (readonly [T, number])[];
 
 /** Runs of the states of a node, and of whether it was unhealthy; null: not known. */
-export interface NodeStates {
+export interface StateRuns {
   readonly points: Runs<State | null>;
   readonly unhealthy: Runs<boolean>;
 }
@@ -17,9 +17,9 @@ export interface NodeStates {
 /** The history of `nodes/NAME`: runs of states, one a step, and readings, of which each stands for a step of its own. */
 export interface NodeHistory {
   readonly since_ms: number;
-  readonly states: NodeStates & {
+  readonly states: StateRuns & {
     readonly step_ms: number;
-    readonly gaps: readonly (readonly [first: number, count: number, kind: Kind])[];
+    readonly gaps: readonly (readonly [first: number, count: number, kind: GapReason])[];
   };
   readonly readings: {
     readonly since_ms: number;
@@ -28,7 +28,7 @@ export interface NodeHistory {
   };
 }
 
-type Range = Pick<ReadingInfo, 'low' | 'high' | 'scale'>;
+type ReadingRange = Pick<ReadingInfo, 'low' | 'high' | 'scale'>;
 
 export const HEIGHT = 36;
 const SPAN_MS = RIVER.columns * 1000;
@@ -40,7 +40,7 @@ const KEYS: Readonly<Record<string, number>> = {
 };
 
 /** The place of a number in a reading's range, from 0 to 1. */
-function partOf({ low, high, scale }: Range, value: number): number {
+function partOf({ low, high, scale }: ReadingRange, value: number): number {
   const part = scale === 'linear' ? (value - low) / (high - low) : Math.log(value / low) / Math.log(high / low);
   return Math.min(1, Math.max(0, part));
 }
@@ -49,7 +49,7 @@ function partOf({ low, high, scale }: Range, value: number): number {
  * A curve in the reading's fixed range, interrupted where nothing was measured. `x`: of the first point, and `step`: to
  * the next, for which its value stands, in seconds from the begin of the axis.
  */
-export function pathOf(points: readonly (number | null)[], reading: Range, x: number, step: number): string {
+export function pathOf(points: readonly (number | null)[], reading: ReadingRange, x: number, step: number): string {
   let path = '';
   for (const [i, value] of points.entries()) {
     if (value === null) continue;
@@ -61,7 +61,7 @@ export function pathOf(points: readonly (number | null)[], reading: Range, x: nu
 }
 
 /** States as bars from `x` on, each step so wide; the lower half shows problems. */
-export function bandOf({ points, unhealthy }: NodeStates, x: number, step: number, height: number): Element[] {
+export function bandOf({ points, unhealthy }: StateRuns, x: number, step: number, height: number): Element[] {
   const bars = <T>(runs: Runs<T>, y: number, look: (value: T) => string) => {
     let at = x;
     return runs.flatMap(([value, steps]) => {
@@ -77,7 +77,7 @@ export function bandOf({ points, unhealthy }: NodeStates, x: number, step: numbe
 }
 
 /** The begin of the axis, which ends with the newest look, ms. */
-export const axisOf = (since_ms: number, step_ms: number, { points }: Pick<NodeStates, 'points'>) =>
+export const axisOf = (since_ms: number, step_ms: number, { points }: Pick<StateRuns, 'points'>) =>
   since_ms + points.reduce((sum, [, steps]) => sum + steps, 0) * step_ms - SPAN_MS;
 
 /** What a run has at that place; undefined: it does not reach so far. */

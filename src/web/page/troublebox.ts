@@ -3,11 +3,11 @@
 
 import type { TroubleInfo, TroubleJob } from '../../acks/info.js';
 import { ending, fits } from '../../text/unseen.js';
-import type { Head } from '../wire.js';
+import type { WallHead } from '../wire.js';
 import { byId, make, write } from './dom.js';
 import { count, moment, momentRoughly, plural } from './formats.js';
 
-interface Row {
+interface TroubleRow {
   readonly element: HTMLElement;
   line: TroubleInfo;
   /** What it was written from. */
@@ -84,7 +84,7 @@ export class TroubleBox {
   readonly #list = byId('trouble');
   readonly #more = byId('troublemore');
   readonly #choose: (key: string) => void;
-  readonly #rows = new Map<string, Row>();
+  readonly #rows = new Map<string, TroubleRow>();
   #keys: readonly string[] = [];
   #left = 0;
   #now = 0;
@@ -160,7 +160,7 @@ export class TroubleBox {
     this.#goTo(key ?? this.#here);
   }
 
-  show({ trouble, trouble_more, now_ms, state, counts, unhealthy }: Head): void {
+  show({ trouble, trouble_more, now_ms, state, counts, unhealthy }: WallHead): void {
     const before = this.#keys;
     const keys = new Set(trouble.map(({ key }) => key));
     /** The line itself, or the one that took its place. */
@@ -195,7 +195,7 @@ export class TroubleBox {
     if (trouble.length === 0 && trouble_more === 0) write(this.#more, isWell ? 'No trouble' : '');
   }
 
-  #add(line: TroubleInfo): Row {
+  #add(line: TroubleInfo): TroubleRow {
     const element = make('div', { role: 'option', id: `trouble${this.#number++}` });
     element.dataset.key = line.key;
     const row = { element, line, written: '' };
@@ -256,7 +256,7 @@ export class TroubleBox {
       return `translate(calc(${column} * (100% + var(--gap))), ${(i - (column && column * each)) * height}px)`;
     };
     for (const [i, key] of this.#keys.entries()) {
-      const { element } = this.#rows.get(key) as Row;
+      const { element } = this.#rows.get(key) as TroubleRow;
       element.style.transform = place(i);
       element.style.visibility = i < shown ? '' : 'hidden';
     }

@@ -1,27 +1,27 @@
 // Keys, clicks and the pointer: what a user does becomes a change of the view. The Back button is viewstate's.
 
 import type { Cells } from './cells.js';
-import type { Changes } from './changes.js';
+import type { ChangeList } from './changes.js';
 import { byId, show, write } from './dom.js';
-import { type Direction, next } from './geometry.js';
+import { type ArrowDirection, next } from './geometry.js';
 import type { MapView } from './mapview.js';
 import type { RiverView } from './riverview.js';
-import type { Meaning } from './search.js';
+import type { SearchResult } from './search.js';
 import type { Sheet } from './sheet.js';
 import type { TableView } from './tableview.js';
-import { type View, WHOLE } from './viewstate.js';
+import { type PageView, WHOLE } from './viewstate.js';
 
 /** The parts that take input, and what is done. */
-export interface Page {
+export interface PageParts {
   readonly field: HTMLElement;
   readonly map: MapView;
   readonly flow: RiverView;
   readonly table: TableView;
   readonly sheet: Sheet;
   readonly cells: Cells;
-  readonly changes: Changes;
-  readonly view: () => View;
-  readonly go: (change: Partial<{ -readonly [K in keyof View]: View[K] | undefined }>, isNew?: boolean) => void;
+  readonly changes: ChangeList;
+  readonly view: () => PageView;
+  readonly go: (change: Partial<{ -readonly [K in keyof PageView]: PageView[K] | undefined }>, isNew?: boolean) => void;
   readonly moveTo: (cell: number) => void;
   readonly openNode: (cell: number) => void;
   readonly closeSheet: () => void;
@@ -30,13 +30,18 @@ export interface Page {
   /** Tells why nothing was found. */
   readonly refuse: (why: string) => void;
   /** What a text means that was typed into the search. */
-  readonly find: (asked: string) => Meaning;
+  readonly find: (asked: string) => SearchResult;
   /** A line about a cell, and one about a place in the river. */
   readonly nodeText: (cell: number) => string;
   readonly flowText: (at: { second: number; row: number }) => string;
 }
 
-const ARROWS: Record<string, Direction> = { ArrowLeft: 'left', ArrowRight: 'right', ArrowUp: 'up', ArrowDown: 'down' };
+const ARROWS: Record<string, ArrowDirection> = {
+  ArrowLeft: 'left',
+  ArrowRight: 'right',
+  ArrowUp: 'up',
+  ArrowDown: 'down',
+};
 
 function tipAt(x: number, y: number, words: string | undefined): void {
   const tip = byId('tip');
@@ -49,13 +54,13 @@ function tipAt(x: number, y: number, words: string | undefined): void {
 }
 
 /** Follows the user's input from now on. */
-export function listen(page: Page): void {
+export function listen(page: PageParts): void {
   listenToKeys(page);
   listenToControls(page);
   listenToPointer(page);
 }
 
-function listenToKeys({ field, map, sheet, changes, view, go, moveTo, openNode, closeSheet, zoom }: Page): void {
+function listenToKeys({ field, map, sheet, changes, view, go, moveTo, openNode, closeSheet, zoom }: PageParts): void {
   field.addEventListener('keydown', event => {
     const { plan, cursor } = map;
     if (plan === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -90,7 +95,7 @@ function listenToKeys({ field, map, sheet, changes, view, go, moveTo, openNode, 
   });
 }
 
-function listenToControls({ field, table, view, go, moveTo, zoom, toggleTheme, refuse, find }: Page): void {
+function listenToControls({ field, table, view, go, moveTo, zoom, toggleTheme, refuse, find }: PageParts): void {
   byId('find').addEventListener('submit', event => {
     event.preventDefault();
     const asked = byId<HTMLInputElement>('asked').value.trim();
@@ -125,7 +130,18 @@ function listenToControls({ field, table, view, go, moveTo, zoom, toggleTheme, r
   byId('after').addEventListener('click', () => go({ page: table.page + 1 }));
 }
 
-function listenToPointer({ field, map, flow, changes, cells, go, moveTo, openNode, nodeText, flowText }: Page): void {
+function listenToPointer({
+  field,
+  map,
+  flow,
+  changes,
+  cells,
+  go,
+  moveTo,
+  openNode,
+  nodeText,
+  flowText,
+}: PageParts): void {
   let lastPointer = 'mouse';
   field.addEventListener('pointermove', ({ clientX, clientY, pointerType }) => {
     if (pointerType === 'touch') return;

@@ -1,6 +1,6 @@
 // The view, as stored in the URL, so that it can be sent to somebody and the Back button works. Pure.
 
-export interface View {
+export interface PageView {
   /** The reading that colours the cells, and the grouping rule; undefined: the server's choice. */
   readonly reading?: string | undefined;
   readonly by?: string | undefined;
@@ -42,9 +42,9 @@ export const WHOLE = { group: undefined, select: undefined, state: undefined, tr
 export const ZOOMS: readonly number[] = [8, 16, 32, 64, 128];
 
 /** The view of a query, `?reading=cpu&wall`; unknown and invalid parts are left out. */
-export function parseView(search: string): View {
+export function parseView(search: string): PageView {
   const query = new URLSearchParams(search);
-  const view: { -readonly [K in keyof View]: View[K] } = {};
+  const view: { -readonly [K in keyof PageView]: PageView[K] } = {};
   for (const key of TEXTS) {
     const text = query.get(key);
     if (text !== null && text !== '') view[key] = text;
@@ -60,7 +60,7 @@ export function parseView(search: string): View {
 }
 
 /** The query of a view, `?` for the plain one: relative, so that the page can have any path. */
-export function writeView(view: View): string {
+export function writeView(view: PageView): string {
   const query = new URLSearchParams();
   for (const key of [...TEXTS, 'page', 'zoom', 'theme'] as const)
     if (view[key] !== undefined) query.set(key, String(view[key]));
@@ -69,7 +69,7 @@ export function writeView(view: View): string {
 }
 
 /** The request for a view: the part of the view that determines the stream. */
-export function streamQuery({ reading, by, where }: View): string {
+export function streamQuery({ reading, by, where }: PageView): string {
   const query = new URLSearchParams();
   for (const [key, text] of Object.entries({ reading, by, where })) if (text !== undefined) query.set(key, text);
   return query.toString();
