@@ -1,5 +1,6 @@
 // All that is known about one node, one line per field: name, value, unit, and the rate of counters. Judges nothing.
 
+import type { Field } from '../layout/codec.js';
 import { enums, structs } from '../layout/layout.gen.js';
 import { NOTHING } from '../query/columns.js';
 import { COUNTERS } from '../readings/readings.js';
@@ -9,17 +10,11 @@ import type { Painter } from '../terminal/style.js';
 import { formatDuration } from '../text/durations.js';
 import { oneLine } from '../text/text.js';
 
-interface Described {
-  readonly type: string;
-  readonly unit: string;
-  readonly kind: string;
-}
-
 /** Name, value, unit, rate. */
 type ReadingLine = readonly [name: string, value: string, unit: string, rate: string];
 
 /** A value in the meaning of its unit. */
-function shownValue(value: unknown, { unit }: Described): string {
+function shownValue(value: unknown, { unit }: Field): string {
   if (value === undefined) return NOTHING;
   if (Array.isArray(value)) return value.join(' ') || NOTHING;
   if (typeof value === 'string') return oneLine(value) || NOTHING;
@@ -30,7 +25,7 @@ function shownValue(value: unknown, { unit }: Described): string {
 }
 
 /** The word of an enum or bit mask needs no unit. */
-const shownUnit = ({ unit }: Described) => (/^(enum|bits|id\b)/.test(unit) ? '' : unit);
+const shownUnit = ({ unit }: Field) => (/^(enum|bits|id\b)/.test(unit) ? '' : unit);
 
 const perSecond = (rate: unknown) =>
   typeof rate === 'number' ? `${Number.isInteger(rate) ? rate : rate.toFixed(2)}/s` : '';
@@ -44,7 +39,7 @@ function* linesOf(
   rates: StructValues,
   prefix: string,
 ): Generator<ReadingLine> {
-  for (const [field, described] of Object.entries<Described>(structs[struct].fields)) {
+  for (const [field, described] of Object.entries<Field>(structs[struct].fields)) {
     if (described.kind === 'reserved') continue;
     const [name, value, rate] = [`${prefix}${field}`, values[field], rates[field]];
     if (!Object.hasOwn(structs, described.type)) {

@@ -256,19 +256,14 @@ export function frame(view: WatchView, now: BoardSeen, size: Size, look: Appeara
   return { ...below, lines: [words.length <= size.columns ? words : page, ...below.lines] };
 }
 
-type FrameMaker = (
-  lines: readonly string[],
-  last: string,
-  shown?: Partial<ShownScreen>,
-  next?: WatchView,
-) => WatchFrame;
+type Framer = (lines: readonly string[], last: string, shown?: Partial<ShownScreen>, next?: WatchView) => WatchFrame;
 type Present = Exclude<BoardSeen, { absent: string }>;
 
 function screenful(view: WatchView, now: BoardSeen, size: Size, look: Appearance): WatchFrame {
   const { paint } = look;
   const { columns, rows } = size;
   const bottom = (line: string) => (view.prompt ? promptLine(view.prompt, columns, paint) : line);
-  const page: FrameMaker = (lines, last, shown = {}, next = view) => ({
+  const page: Framer = (lines, last, shown = {}, next = view) => ({
     lines: filled(lines, bottom(last), rows),
     view: next,
     shown: { rows: [], room: Math.max(0, rows - 3), columns: [], ...shown },
@@ -295,13 +290,7 @@ const range = (first: number, last: number, all: number) => (all === 0 ? '' : `$
 
 const BACK = 'q, Esc back';
 
-function nodePage(
-  view: WatchView,
-  { found, slurm }: Present,
-  size: Size,
-  look: Appearance,
-  page: FrameMaker,
-): WatchFrame {
+function nodePage(view: WatchView, { found, slurm }: Present, size: Size, look: Appearance, page: Framer): WatchFrame {
   const surveyed = found.all.find(({ name }) => name === view.selected.name);
   if (surveyed === undefined) return page([`${view.selected.name} is not on the board`], BACK);
   const node = found.snapshot.node(surveyed.index);
@@ -309,7 +298,7 @@ function nodePage(
   return scrolledPage(view, head, lines, size, page);
 }
 
-function jobPage(view: WatchView, { jobs }: Present, size: Size, look: Appearance, page: FrameMaker): WatchFrame {
+function jobPage(view: WatchView, { jobs }: Present, size: Size, look: Appearance, page: Framer): WatchFrame {
   return scrolledPage(view, [], jobs.page(view.job ?? '', size.columns, look.paint), size, page);
 }
 
@@ -319,7 +308,7 @@ function scrolledPage(
   head: readonly string[],
   lines: readonly string[],
   { columns, rows }: Size,
-  page: FrameMaker,
+  page: Framer,
 ): WatchFrame {
   const room = Math.max(0, rows - head.length - 1);
   const scrolled = Math.max(0, Math.min(view.scrolled, lines.length - room));
@@ -334,7 +323,7 @@ function troublePage(
   { found, trouble }: Present,
   size: Size,
   look: Appearance,
-  page: FrameMaker,
+  page: Framer,
 ): WatchFrame {
   const head = wrappedText(headline(found), size.columns).split('\n').slice(0, 2);
   const asked = { nowMs: lookMs(found.snapshot), width: size.columns, paint: look.paint, whole: true };
@@ -343,7 +332,7 @@ function troublePage(
 }
 
 /** What changed, the newest first, of the nodes of the filter and of none. */
-function eventsPage(view: WatchView, { found, events }: Present, size: Size, page: FrameMaker): WatchFrame {
+function eventsPage(view: WatchView, { found, events }: Present, size: Size, page: Framer): WatchFrame {
   const { kept, from } = events;
   const time = (iso: string) => timeText(iso, lookMs(found.snapshot));
   const source = from.journal ? 'From the journal' : `Without a journal (${from.why})`;
@@ -386,7 +375,7 @@ function foldedPage(
   folded: readonly string[],
   room: number,
   columns: number,
-  page: FrameMaker,
+  page: Framer,
 ): WatchFrame {
   // Folded nodes have no row of titles, so one more line fits.
   const fitting = room + 1;
@@ -407,7 +396,7 @@ function tablePage(
   room: number,
   columns: number,
   look: Appearance,
-  page: FrameMaker,
+  page: Framer,
 ): WatchFrame {
   const all: readonly WatchRow[] =
     body.kind === 'nodes'

@@ -38,7 +38,7 @@ export type Decoded<S extends StructName> = {
 };
 
 type RawReport = Decoded<'report'>;
-type ReportFields = Fields<'report'>;
+export type ReportFields = Fields<'report'>;
 type AlwaysThere = {
   [K in keyof ReportFields]: ReportFields[K] extends { set: string } ? never : K;
 }[keyof ReportFields];

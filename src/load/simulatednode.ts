@@ -1,13 +1,11 @@
 // A simulated node: a report whose readings change as on a busy machine. Writes directly into the bytes that are sent,
 // because one core has to make 100,000 of these a second. Pure: the caller gives the time.
 
-import { type Encodable, encode, REPORT_BYTES } from '../layout/codec.js';
+import { type Encodable, encode, REPORT_BYTES, type ReportField } from '../layout/codec.js';
 import { clusterId } from '../layout/identity.js';
 import { bits, constants, enums, structs } from '../layout/layout.gen.js';
 import { sign } from '../layout/tag.js';
 import type { Key } from '../options/keys.js';
-
-type ReportField = keyof typeof structs.report.fields;
 
 /** The offset of a field in a report. */
 export const at = (field: ReportField) => structs.report.fields[field].offset;

@@ -1,7 +1,7 @@
 // The shapes of what programs get about a board, its nodes and jobs, as JSON Schema: of `--json`, in
 // docs/json.schema.json, and of the API. Pure.
 
-import { isBig } from '../layout/codec.js';
+import { type Field, isBig } from '../layout/codec.js';
 import { dictionary } from '../layout/dictionary.gen.js';
 import { structs } from '../layout/layout.gen.js';
 import { terms } from '../layout/terms.gen.js';
@@ -11,13 +11,6 @@ const state = word(terms.node_state);
 const reason = text('a word of the enum reason in proto/board-v2.md');
 const problems = (description: string) => array(word(terms.problem), description);
 
-interface Described {
-  readonly type: string;
-  readonly count: number;
-  readonly unit: string;
-  readonly kind: string;
-}
-
 /** What the contract says of a field, with its unit. */
 function aboutField(struct: string, field: string): string | undefined {
   const { meaning = '', unit = '' } = dictionary.find(entry => entry.struct === struct && entry.field === field) ?? {};
@@ -26,7 +19,7 @@ function aboutField(struct: string, field: string): string | undefined {
 
 /** The fields of a struct of the contract as in JSON: a number that can exceed 2^53 is a decimal string. */
 export function structShape(struct: keyof typeof structs, description?: string): Schema {
-  const fields = Object.entries<Described>(structs[struct].fields).filter(([, { kind }]) => kind !== 'reserved');
+  const fields = Object.entries<Field>(structs[struct].fields).filter(([, { kind }]) => kind !== 'reserved');
   const shapes = fields.map(([name, { type, count, unit }]): [string, Schema] => {
     const about = aboutField(struct, name);
     if (type === 'char') return [`${name}?`, text(about)];

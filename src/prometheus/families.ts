@@ -7,6 +7,7 @@ import { CPU_KINDS } from '../readings/cursor.js';
 import { bit, counted, devicesOf, field, type Measure, ofRecord, sumCounted } from '../readings/measures.js';
 import { NUMBERED, STATES } from '../shm/liveness.js';
 import { PROBLEMS, problemBit } from '../shm/problems.js';
+import type { InterfaceCounter } from '../shm/rates.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import {
   column,
@@ -283,8 +284,6 @@ const DISK: readonly MetricFamily[] = [
   counter('node_disk_writes', 'disk_writes', ofDisks),
   gauge('node_disk_busiest_ratio', 'disk_busiest_pm', { help: 'Share of time in which the busiest disk was at work.' }),
 ];
-
-type InterfaceCounter = Parameters<typeof counted>[0];
 
 /** The sums over all network interfaces. */
 function traffic(name: string, help: string, counter: InterfaceCounter): MetricFamily {

@@ -1,7 +1,7 @@
 // Readings of parts that a report has several of: CPU groups, network entries, GPUs. They are read in place, by the
 // number of the entry.
 
-import { getter } from '../layout/codec.js';
+import { type Field, getter } from '../layout/codec.js';
 import { bits, structs } from '../layout/layout.gen.js';
 import { type InterfaceCounter, interfaceCounterOf, isMeasured, setBit } from '../shm/rates.js';
 import type { Node } from '../shm/snapshot.js';
@@ -35,8 +35,6 @@ export function entryValue({ take, text }: EntryReading, node: Node, entry: numb
   const number = take(cursor, entry);
   return Number.isNaN(number) ? undefined : number;
 }
-
-type Described = { type: string; unit: string; kind: string; set?: keyof typeof bits.valid };
 
 const { fields } = structs.report;
 const SET_OF = { group: setBit('groups'), net: setBit('net'), gpu: setBit('gpu') };
@@ -78,7 +76,7 @@ export function entryOf(cursor: Cursor, list: EntryList, key: string): number {
 }
 
 /** A field of each entry. */
-function ofField(list: EntryList, field: string, { unit, set, type }: Described): EntryReading {
+function ofField(list: EntryList, field: string, { unit, set, type }: Field): EntryReading {
   const struct = LISTS[list];
   const isText = type === 'char';
   const read = isText ? undefined : leaf(struct, field);
@@ -153,7 +151,7 @@ function all(): Map<string, EntryReading> {
   const found = new Map<string, EntryReading>();
   const add = (one: EntryReading) => found.has(one.name) || found.set(one.name, one);
   const described = (['group', 'net', 'gpu'] as const).flatMap(list =>
-    Object.entries<Described>(structs[LISTS[list]].fields).map(([field, of]) => ({ list, field, of })),
+    Object.entries<Field>(structs[LISTS[list]].fields).map(([field, of]) => ({ list, field, of })),
   );
   for (const { list, field, of } of described) {
     add(ofField(list, field, of));
@@ -189,11 +187,11 @@ export interface SumReading extends Omit<Reading, 'value'> {
 /** All that can be told of them. */
 export function sumReadings(): SumReading[] {
   return (['net_rest', 'fabric'] as const).flatMap(sum =>
-    Object.entries<Described>(structs.net_if.fields).flatMap(([field, of]) => ofSum(sum, field, of)),
+    Object.entries<Field>(structs.net_if.fields).flatMap(([field, of]) => ofSum(sum, field, of)),
   );
 }
 
-function ofSum(sum: Sum, field: string, { type, unit, kind }: Described): SumReading[] {
+function ofSum(sum: Sum, field: string, { type, unit, kind }: Field): SumReading[] {
   const { offset: entry } = fields[sum];
   const isUsed = ({ view, report }: Cursor) => view.getUint8(report + entry) !== 0;
   const common = { name: `${sum}.${field}`, about: '', unit: contractUnit(unit), source: `net_if.${field}` };

@@ -1,7 +1,7 @@
 // How to get the number of a reading for a node: from its report, its record, or its two reports, and what is computed
 // from these. Pure; an unknown value is NaN.
 
-import { NOT_KNOWN } from '../layout/codec.js';
+import { NOT_KNOWN, type ReportFields } from '../layout/codec.js';
 import { bits, structs } from '../layout/layout.gen.js';
 import {
   type Counter,
@@ -77,10 +77,11 @@ export interface Reading {
   readonly value: (node: Node) => Value;
 }
 
-type Fields = typeof structs.report.fields;
 export type NumberField = {
-  [K in keyof Fields]: Fields[K] extends { type: 'u8' | 'u16' | 'u32' | 'i16' | 'i32' | 'u64'; count: 0 } ? K : never;
-}[keyof Fields];
+  [K in keyof ReportFields]: ReportFields[K] extends { type: 'u8' | 'u16' | 'u32' | 'i16' | 'i32' | 'u64'; count: 0 }
+    ? K
+    : never;
+}[keyof ReportFields];
 
 const READERS: Record<string, (view: DataView, at: number) => number> = {
   u8: (view, at) => view.getUint8(at),
@@ -123,7 +124,7 @@ export function leaf(struct: EntryStruct, name: string): (view: DataView, at: nu
 }
 
 /** The set of a field, in the sense of `Measure`. */
-export function setOf(name: keyof Fields): Pick<Measure, 'set'> {
+export function setOf(name: keyof ReportFields): Pick<Measure, 'set'> {
   const { set }: { readonly type: string; readonly set?: keyof typeof bits.valid } = structs.report.fields[name];
   return set === undefined ? {} : { set: setBit(set) };
 }

@@ -2,7 +2,7 @@
 // and a few sums that people want. Columns, conditions and everything else that shows numbers use them. Reads no more
 // of a report than is asked for.
 
-import { getter } from '../layout/codec.js';
+import { type Field, getter } from '../layout/codec.js';
 import { bits, enums, structs } from '../layout/layout.gen.js';
 import { meanings } from '../layout/terms.gen.js';
 import { mayBeRefused, NUMBERED, type State } from '../shm/liveness.js';
@@ -66,8 +66,7 @@ function text(name: string, about: string, value: Reading['value']): Reading {
   return { name, about, unit: NUMBER, value, isText: true };
 }
 
-type Described = { type: string; count: number; unit: string; kind: string };
-const REPORT = Object.entries<Described>(structs.report.fields);
+const REPORT = Object.entries<Field>(structs.report.fields);
 
 const PRESSURES = (['cpu', 'mem', 'io'] as const).map(
   what => [what, field(`psi_${what}_some10`, 0.01), setBit(`psi_${what}`)] as const,
@@ -438,7 +437,7 @@ function textOf(name: string, type: string): Reading['value'] {
 }
 
 /** A field of the report as it is. */
-function ofReport(name: string, { type, unit, kind }: Described): Reading[] {
+function ofReport(name: string, { type, unit, kind }: Field): Reading[] {
   const words = unit.startsWith('enum ') ? enums[unit.slice(5) as keyof typeof enums] : undefined;
   const total = TOTALS.find(([part]) => part.test(name))?.[1];
   const [title, about = ''] = TITLES[name] ?? [];
@@ -507,14 +506,14 @@ function byName(...lists: readonly (readonly Reading[])[]): Map<string, Reading>
 const own = byName(OWN, REMEMBERED);
 let others: Map<string, Reading> | undefined;
 
-const isAlone = ({ type, count, kind }: Described) =>
+const isAlone = ({ type, count, kind }: Field) =>
   kind !== 'reserved' && (count === 0 || type === 'char') && !Object.hasOwn(structs, type);
 
 /** A field of the report of that name, or its rate. */
 function reported(name: string): Reading | undefined {
   const field = name.replace(/^rates\./, '').replace(/^(cpu_\w+)_pct$/, '$1_ms');
   const described =
-    Object.hasOwn(structs.report.fields, field) && (structs.report.fields as Record<string, Described>)[field];
+    Object.hasOwn(structs.report.fields, field) && (structs.report.fields as Record<string, Field>)[field];
   if (!described || !isAlone(described)) return undefined;
   return ofReport(field, described).find(reading => reading.name === name);
 }

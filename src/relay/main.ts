@@ -81,14 +81,12 @@ function reporter(relay: Relay, bus: NatsBus, subject: string, service: Service,
   };
 }
 
-type Options = ValuesOf<typeof verb>;
-
 /** What it is bound to while it runs. */
 const LASTING = ['board', 'owner', 'site', 'master'] as const;
 
 /** Reads the options, and the files that they name. Throws a UsageError. */
 function read(argv: string[]) {
-  const options: Options = parseVerb(verb, argv).values;
+  const options: ValuesOf<typeof verb> = parseVerb(verb, argv).values;
   const need = (name: string) => new UsageError(verb.name, `--${name} is needed; see beoboard relay --help`);
   const { nats, site, keyFile } = options;
   if (nats.length === 0) throw need('nats');

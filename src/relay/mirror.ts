@@ -56,8 +56,6 @@ function statusLine(follower: RelayFollower, bus: NatsBus, cluster: string): str
   return `mirror of ${cluster} by ${followed}${heard.includes(followed) ? '' : ', which is unheard'}${also}${missing}`;
 }
 
-type Options = ValuesOf<typeof verb>;
-
 /** What it is bound to while it runs. */
 const LASTING = ['board', 'site', 'cluster', 'capacity', 'name'] as const;
 
@@ -65,7 +63,7 @@ type MirrorConfig = ReturnType<typeof read>;
 
 /** Reads the options, and the files that they name. Throws a UsageError. */
 function read(argv: string[]) {
-  const options: Options = parseVerb(verb, argv).values;
+  const options: ValuesOf<typeof verb> = parseVerb(verb, argv).values;
   const wrong = (what: string) => new UsageError(verb.name, what);
   const { nats, site, cluster, trust } = options;
   if (nats.length === 0) throw wrong('--nats is needed; see beoboard mirror --help');

@@ -150,14 +150,12 @@ class Looks {
   }
 }
 
-type Options = ValuesOf<typeof verb>;
-
 /** What it is bound to while it runs. */
 const LASTING = ['scheduler', 'slurmDir', 'board', 'owner'] as const;
 
 /** The options that stay in force until SIGHUP. */
 interface SchedulerConfig {
-  readonly options: Options;
+  readonly options: ValuesOf<typeof verb>;
   readonly scheduler: Scheduler;
   readonly exceptions: Readonly<Record<string, string>>;
 }

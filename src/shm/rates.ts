@@ -1,7 +1,7 @@
 // Computes rates from two reports of a node, in place. Pure; knows the contract's rules for counters and nothing of the
 // board.
 
-import { getter } from '../layout/codec.js';
+import { type Field, getter } from '../layout/codec.js';
 import { bits, slowSets, structs } from '../layout/layout.gen.js';
 
 /** Counters per second under their field names, CPU shares in per cent as `cpu_*_pct`, interfaces by name. */
@@ -57,8 +57,6 @@ export interface Counter {
 
 const OF_RUN = new Set(['agent_cpu_ms', 'missed_ticks']);
 const SLOW: ReadonlySet<string> = new Set(slowSets);
-
-type Field = { type: string; kind: string; offset: number; set?: keyof typeof bits.valid };
 
 function counters(of: Record<string, Field>): Counter[] {
   return Object.entries(of)

@@ -2,10 +2,12 @@
 // river. Only types and numbers; knows neither Node nor a browser. All numbers in frames are little-endian.
 
 import type { TroubleInfo } from '../acks/info.js';
+import type { State } from '../shm/liveness.js';
+
+export type { State };
 
 /** The state of a node, by the number in its cell: as the board numbers states. */
-export const STATES = ['never', 'live', 'uncertain', 'silent', 'left', 'unknown'] as const;
-export type State = (typeof STATES)[number];
+export const STATES = ['never', 'live', 'uncertain', 'silent', 'left', 'unknown'] as const satisfies readonly State[];
 
 /**
  * Frames of a stream: `[u32 length of the rest][u8 kind][payload]`.
