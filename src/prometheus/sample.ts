@@ -26,7 +26,7 @@ const POOLED = 2;
 
 const { boot_id } = structs.report.fields;
 
-/** What is known about a node in that state; see `Plan.kindOf`. */
+/** What is known about a node in that state; see `ScrapePlan.kindOf`. */
 const KNOWN = NUMBERED.map(state => (state === 'unknown' ? 0 : state === 'live' ? 3 : state === 'uncertain' ? 2 : 1));
 
 /**

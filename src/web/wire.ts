@@ -16,7 +16,7 @@ export const STATES = ['never', 'live', 'uncertain', 'silent', 'left', 'unknown'
  * - layout: JSON, a `LayoutInfo`; first, and whenever nodes come or go or change their group. A picture follows.
  * - picture: `[u32 layout][u32 seq][u16 cell]*count`; first, behind a layout, after a gap, and where it is shorter than the changes.
  * - changes: `[u32 layout][u32 seq][u32 seq before][u32 n][u32 index]*n [u16 cell]*n`; n may be 0: a pulse.
- * - head: JSON, a `Head`, behind picture or changes of the same seq; where something in it but its times is different.
+ * - head: JSON, a `WallHead`, behind picture or changes of the same seq; where something in it but its times is different.
  * - events: JSON, an array of `EventInfo`: what has happened since the frame before of this kind.
  */
 export const FRAME = { hello: 1, layout: 2, picture: 3, changes: 4, head: 5, events: 6 } as const;

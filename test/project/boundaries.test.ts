@@ -1,5 +1,5 @@
 // Which part may import which: the tables of the design as data, compared with every import under src/ and every
-// include under c/.
+// include under c/. And that a type's name is declared in one file only.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
@@ -322,6 +322,18 @@ function foreignIncludes(files: Record<string, string>): string[] {
   });
 }
 
+/** What declares a type, within a function, too; `type Name` in an import does not. */
+const DECLARED =
+  /^\s*(?:export )?(?:default )?(?:declare )?(?:abstract )?(?:const (?=enum))?(?:type|interface|class|enum) (\w+)(?=<|\s+(?:[={]|extends\b|implements\b))/gm;
+
+/** The names of types that are declared in several files, each with these: a search finds uses of another type. */
+function namesakes(files: Record<string, string>): string[] {
+  const places = new Map<string, Set<string>>();
+  for (const [path, text] of Object.entries(files))
+    for (const [, name = ''] of text.matchAll(DECLARED)) places.set(name, (places.get(name) ?? new Set()).add(path));
+  return [...places].filter(([, all]) => all.size > 1).map(([name, all]) => `${name}: ${[...all].join(', ')}`);
+}
+
 const read = (paths: string[]) => Object.fromEntries(paths.map(path => [path, readFileSync(join(ROOT, path), 'utf8')]));
 
 t.test('every import under src/ keeps to the table', async t => {
@@ -407,6 +419,28 @@ t.test('no decision hangs on the words of an error', async t => {
     "if (error.message === 'gone') return;",
   ])
     t.strictSame(decidedByWords({ x: line }), ['x:1'], line);
+});
+
+t.test('no name of a type is declared in two files: it would be found where it means something else', async t => {
+  const paths = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
+    .filter(path => path.endsWith('.ts'))
+    .map(path => `src/${path}`)
+    .sort();
+  const files = read(paths);
+  t.strictSame(namesakes(files), [], 'name it for what it is in its file, or import the one');
+  const seen = Object.values(files).reduce((sum, text) => sum + [...text.matchAll(DECLARED)].length, 0);
+  t.ok(seen > 500, `${seen} types`);
+  const [a, b] = ['src/shm/a.ts', 'src/web/page/b.ts'];
+  const invented: [a: string, b: string, isFound: boolean][] = [
+    ['export type Kind = 1;', 'type Kind<T> = T;', true],
+    ['interface Kind {', 'function f() {\n  class Kind extends Map {}', true],
+    ['export interface Kind\n  extends Map {}', 'export abstract class Kind implements Map {', true],
+    ['declare class Kind {', 'export const enum Kind {', true],
+    ['type Kind =\n  | 1;\ntype Kind = 2;', "import {\n  type Kind,\n  type Kind as Other,\n} from './a.js';", false],
+    ['type Kind = 1;', 'type Kinds = 1;\n// type Kind = 2;\nexport type { Kind };', false],
+  ];
+  for (const [one, other, isFound] of invented)
+    t.strictSame(namesakes({ [a]: one, [b]: other }), isFound ? [`Kind: ${a}, ${b}`] : [], `${one} ${other}`);
 });
 
 t.test('lines of C end at 120 columns', async t => {
