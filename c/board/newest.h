@@ -1,8 +1,7 @@
 /* Which of the two slots of a record holds its newest report. No system call, no lock, no memory of its own. */
 #ifndef BB_NEWEST_H
 #define BB_NEWEST_H
-#include "reader.h"
-#include "seqlock.h"
+#include "parts.h"
 
 /* What is newest when we look:
  *   - both heads even: a slot only ever gets newer, so the higher of the two is no older than what was newest before;
@@ -14,9 +13,7 @@
  * slot. */
 static inline uint64_t bb_newest_parts(const struct bb_board *b, uint64_t index, void *to, const struct bb_part *parts,
                                        size_t count, int *which) {
-  const uint8_t *const first =
-      b->map + b->header.records_offset + index * b->header.record_stride + b->header.slots_offset;
-  const uint8_t *const slots[2] = {first, first + b->header.slot_stride};
+  const uint8_t *const slots[2] = {shared_slot(b, index, 0), shared_slot(b, index, 1)};
   for (int attempt = 0; attempt < BB_SLOT_ATTEMPTS; attempt++) {
     const uint64_t one = bb_load_acquire((const uint64_t *)(const void *)slots[0]);
     const uint64_t other = bb_load_acquire((const uint64_t *)(const void *)slots[1]);
@@ -37,15 +34,20 @@ static inline uint64_t bb_newest_of(const struct bb_board *b, uint64_t index, vo
   return sequence;
 }
 
-/* Copies the parts of the other slot, after those of the newest were copied with that slot's sequence. Returns how
- * many slots hold a report; `*is_newer`: the other slot is the newest by now. */
-static inline int bb_other_parts(const struct bb_board *b, uint64_t index, void *to, const struct bb_part *parts,
-                                 size_t count, int which, uint64_t sequence, bool *is_newer) {
-  const uint8_t *const slot = b->map + b->header.records_offset + index * b->header.record_stride +
-                              b->header.slots_offset + (size_t)(1 - which) * b->header.slot_stride;
+/* Copies the parts of both slots, each with its head as it was when the copy began. Returns how many reports there are,
+ * or -1: no whole copy was to be had. `*newest`: which of the two is the newest. */
+static inline int bb_pair_parts(const struct bb_board *b, uint64_t index, struct bb_slot pair[2],
+                                const struct bb_part *parts, size_t count, int *newest) {
+  int which;
+  *newest = 0;
+  const uint64_t sequence = bb_newest_parts(b, index, &pair[0], parts, count, &which);
+  if (sequence < 2) return sequence == 0 ? 0 : -1;
   bool is_empty;
-  const uint64_t other = bb_read_parts(to, slot, parts, count, offsetof(struct bb_slot, tail), BB_TRIES, &is_empty);
-  *is_newer = other > sequence; /* A report may have arrived meanwhile. */
+  const uint64_t other = bb_read_parts(&pair[1], shared_slot(b, index, 1 - which), parts, count,
+                                       offsetof(struct bb_slot, tail), BB_TRIES, &is_empty);
+  pair[0].head = sequence;
+  pair[1].head = other;
+  if (other > sequence) *newest = 1; /* a report may have arrived meanwhile */
   return other == 0 ? 1 : 2;
 }
 

@@ -11,8 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "column.h"
-#include "seqlock.h"
+#include "parts.h"
 
 const char *const bb_state_names[] = {"absent", "starting", "foreign", "truncated", "retired", "ready"};
 
@@ -219,15 +218,7 @@ bool bb_board_is_at(const struct bb_board *b, const char *path) {
   return lstat(path, &st) == 0 && st.st_dev == b->device && st.st_ino == b->inode;
 }
 
-static const struct bb_board_header *shared_header(const struct bb_board *b) {
-  return (const struct bb_board_header *)b->map;
-}
-
-uint64_t bb_board_count(const struct bb_board *b) {
-  /* Acquire: names and entries were written before the count. */
-  uint64_t count = bb_load_acquire(&shared_header(b)->count);
-  return count < b->header.capacity ? count : b->header.capacity;
-}
+uint64_t bb_board_count(const struct bb_board *b) { return nodes_of(b); }
 
 /* Only the owner can cut a mapped board short; checking its size before an access avoids SIGBUS. By lseek, which
  * takes half as long as fstat: that was a third of the time for copying one record. Nothing reads at this offset. */
@@ -297,20 +288,11 @@ static void copy_record(const struct bb_board *b, uint8_t *out, const uint8_t *i
 }
 
 void bb_board_said(const struct bb_board *b, struct bb_said *said) {
-  const struct bb_board_header *shared = shared_header(b);
+  const struct bb_board_header *shared = header_of(b);
   /* Acquire: what was stored before that heartbeat is visible to all loads below. */
   said->heartbeat = bb_load_acquire(&shared->heartbeat_ns);
   said->since = bb_load(&shared->listening_since_ns);
-  /* Acquire: an entry was written before it was counted. A number without an entry has no evidence, whatever is
-   * stored there. */
-  const uint64_t entries = bb_load_acquire(&shared->links_used);
-  memset(said->links, 0, sizeof said->links);
-  for (uint32_t i = 1; i < BB_LINKS; i++) {
-    if (!has_entry(i, entries)) continue;
-    /* Acquire: for each link, the listening-since that was stored before its heartbeat, and every earlier word. */
-    said->links[i].heartbeat_ns = bb_load_acquire(&shared->evidence[i].heartbeat_ns);
-    said->links[i].listening_since_ns = bb_load(&shared->evidence[i].listening_since_ns);
-  }
+  load_links(b, said->links);
   /* Acquire: it was marked after its successor was at the path, where the caller looks next. */
   said->state = bb_load_acquire(&shared->state);
 }
@@ -348,11 +330,10 @@ static bool look_once(const struct bb_board *b, uint8_t *to, size_t size, uint64
 
   /* Unsigned: a corrupt file may hold any number, and the difference of two must not overflow. */
   bool ahead = (int64_t)(said.heartbeat - (uint64_t)look->now_ns) > BB_AHEAD_NS;
-  const uint8_t *column = b->map + b->header.column_offset + first * b->header.column_stride;
   for (uint64_t i = 0; i < nodes; i++, to += b->header.column_stride) {
     memset(to, 0, b->header.column_stride);
     /* Acquire: the report was written before its word. */
-    const uint64_t word = bb_load_acquire((const uint64_t *)(column + i * b->header.column_stride));
+    const uint64_t word = bb_load_acquire(column_of(b, first + i));
     memcpy(to, &word, sizeof word);
     if ((int64_t)BB_COLUMN_STAMP(word) - look->now_ns / 1000000 > BB_AHEAD_NS / 1000000) ahead = true;
   }
@@ -373,9 +354,8 @@ static uint8_t *look_twice(const struct bb_board *b, uint8_t *to, size_t size, u
 int bb_board_snapshot(const struct bb_board *b, void *out, size_t size, uint64_t first, struct bb_look *look) {
   if (bb_board_is_cut(b) || size < b->header.header_bytes) return -1;
   uint8_t *to = look_twice(b, (uint8_t *)out, size, first, b->header.record_stride, look);
-  const uint8_t *records = b->map + b->header.records_offset + first * b->header.record_stride;
   for (uint64_t i = 0; i < look->nodes; i++, to += b->header.record_stride)
-    copy_record(b, to, records + i * b->header.record_stride);
+    copy_record(b, to, record_of(b, first + i));
   return 0;
 }
 
@@ -410,7 +390,7 @@ int64_t bb_board_memories(const struct bb_board *b, const struct bb_memory *know
   enum { FIRST = offsetof(struct bb_memory, recent), WATCHED = offsetof(struct bb_memory, rising) - FIRST };
   int64_t found = 0;
   for (size_t i = 0; i < n && i < count; i++) {
-    const uint8_t *at = b->map + b->header.records_offset + i * b->header.record_stride + b->header.memory_offset;
+    const uint8_t *at = record_of(b, i) + b->header.memory_offset;
     uint64_t words[WATCHED / 8];
     bb_copy_out(words, at + FIRST, sizeof words);
     if (memcmp(words, &known[i].recent, sizeof words) == 0) continue;
@@ -422,18 +402,11 @@ int64_t bb_board_memories(const struct bb_board *b, const struct bb_memory *know
 
 int bb_board_links(const struct bb_board *b, struct bb_link_copy *links, uint32_t *numbers) {
   if (bb_board_is_cut(b)) return -1;
-  const struct bb_board_header *shared = shared_header(b);
-  /* Acquire: an entry was written before it was counted. */
-  const uint64_t used = bb_load_acquire(&shared->links_used);
+  const uint32_t used = links_of(b);
   int n = 0;
   for (uint32_t i = 1; i < BB_LINKS; i++) {
     if (!has_entry(i, used)) continue;
-    struct bb_link_evidence *e = &links[n].evidence;
-    /* Acquire, as in every look at a link's evidence. */
-    e->heartbeat_ns = bb_load_acquire(&shared->evidence[i].heartbeat_ns);
-    e->listening_since_ns = bb_load(&shared->evidence[i].listening_since_ns);
-    bb_copy_out(&links[n].link, b->map + b->header.links_offset + (uint64_t)i * b->header.links_stride,
-                sizeof links[n].link);
+    links[n] = read_link(b, i);
     numbers[n++] = i;
   }
   return n;
@@ -441,68 +414,49 @@ int bb_board_links(const struct bb_board *b, struct bb_link_copy *links, uint32_
 
 int bb_board_senders(const struct bb_board *b, struct bb_sender *senders) {
   if (bb_board_is_cut(b)) return -1;
-  for (uint32_t i = 0; i < BB_SENDERS; i++) {
-    bool empty;
-    const uint8_t *in = b->map + b->header.senders_offset + (uint64_t)i * b->header.senders_stride;
-    if (bb_read_block(&senders[i], in, sizeof senders[i], offsetof(struct bb_sender, tail), BB_TRIES, &empty) == 0)
-      memset(&senders[i], 0, sizeof senders[i]);
-  }
+  for (uint32_t i = 0; i < BB_SENDERS; i++)
+    if (!read_sender(b, i, &senders[i])) memset(&senders[i], 0, sizeof senders[i]);
   return 0;
 }
 
-/* No receiver can count that far, and beyond it numbers and sequences would overflow: only a corrupt board has such
- * a number. */
-#define MOST_EVENTS (UINT64_C(1) << 61)
-
 int bb_board_events(const struct bb_board *b, uint64_t *next, struct bb_event *events, int most) {
   if (bb_board_is_cut(b)) return -1;
-  /* Acquire: an event was written before its number. */
-  uint64_t last = bb_load_acquire(&shared_header(b)->event_last);
-  if (last >= MOST_EVENTS) last = 0;
-  const uint64_t size = b->header.events;
-  uint64_t n = *next > 0 ? *next : 1;
-  /* A cursor from another board, beyond the end of this one: read from the beginning. */
-  if (n > last + 1) n = 1;
-  if (last >= size && n <= last - size) n = last - size + 1;
+  const uint64_t last = newest_event(b);
+  uint64_t n = first_event(b, *next, last);
   int given = 0;
-  for (; n <= last && given < most; n++) {
-    bool empty;
-    const uint8_t *in = b->map + b->header.events_offset + n % size * b->header.events_stride;
-    /* Another sequence: it has been overwritten, or belongs to the last board. */
-    if (bb_read_block(&events[given], in, sizeof events[given], offsetof(struct bb_event, tail), BB_TRIES, &empty) ==
-        2 * n)
-      given++;
-  }
+  for (; n <= last && given < most; n++)
+    if (read_event(b, n, &events[given])) given++;
   *next = n;
   return given;
 }
 
-static int64_t reader_find(const struct bb_board *b, const char *name) {
+int64_t bb_find(const struct bb_board *b, const char *name) {
   const uint64_t hash = bb_name_hash(name, b->header.index_seed);
   const uint64_t mask = b->header.index_slots - 1;
-  /* Bounded: a corrupt index may have no end. */
-  for (uint64_t i = 0; i <= mask; i++) {
+  /* Bounded: a corrupt index may have no end. An intact one has as many entries as there are nodes, and one that is
+   * being made. */
+  const uint64_t most = (uint64_t)nodes_of(b) + 1;
+  for (uint64_t i = 0; i <= most; i++) {
     /* Acquire: the name was written before its entry. */
-    const uint64_t entry = bb_load_acquire(
-        (const uint64_t *)(b->map + b->header.index_offset + ((hash + i) & mask) * b->header.index_stride));
+    const uint64_t entry = bb_load_acquire(index_entry_of(b, (hash + i) & mask));
     if (entry == 0) return -1;
     const uint64_t record = (entry & UINT32_MAX) - 1;
     if (entry >> 32 != hash >> 32 || record >= b->header.capacity) continue;
-    uint64_t there[sizeof(((struct bb_record *)0)->name) / 8];
-    bb_copy_out(there, bb_board_name(b, (uint32_t)record), sizeof there);
+    uint64_t there[BB_NAME_BYTES / 8];
+    bb_copy_out(there, record_of(b, record), sizeof there);
     if (strncmp((const char *)there, name, sizeof there) != 0) continue;
     /* The count is stored after the entry: if it is not visible yet, the record does not exist yet either. */
-    return record < bb_board_count(b) ? (int64_t)record : -1;
+    return record < nodes_of(b) ? (int64_t)record : -1;
   }
   return -1;
 }
 
 int64_t bb_board_find(const struct bb_board *b, const char *name) {
-  return bb_board_is_cut(b) ? -1 : reader_find(b, name);
+  return bb_board_is_cut(b) ? -1 : bb_find(b, name);
 }
 
 int bb_board_find_all(const struct bb_board *b, const char *const *names, size_t n, int64_t *numbers) {
   if (bb_board_is_cut(b)) return -1;
-  for (size_t i = 0; i < n; i++) numbers[i] = reader_find(b, names[i]);
+  for (size_t i = 0; i < n; i++) numbers[i] = bb_find(b, names[i]);
   return 0;
 }

@@ -128,6 +128,9 @@ int bb_board_events(const struct bb_board *board, uint64_t *next, struct bb_even
  * is mapped. */
 int64_t bb_board_find(const struct bb_board *board, const char *name);
 
+/* The same without a check of the file's size, and without a system call. */
+int64_t bb_find(const struct bb_board *board, const char *name);
+
 /* The same for many names, with one check of the file's size. 0; -1 if it was cut short. */
 int bb_board_find_all(const struct bb_board *board, const char *const *names, size_t n, int64_t *numbers);
 

@@ -15,14 +15,12 @@ static bool is_ahead_of(const struct evidence *e, uint64_t stamp) { return from_
 /* The age of a time that is 0 if there is none. */
 static int64_t age_or_none(const struct evidence *e, uint64_t stamp) { return stamp == 0 ? -1 : age_of(e, stamp); }
 
-/* One link in this look. Its evidence is loaded first (acquire): what the receiver had found out about the link by
- * that heartbeat is visible below, so that a caller who was told about a silent node finds here that its link was
- * dark by then. Returns whether the look has to be repeated. */
+/* One link in this look. Its evidence is loaded first: a caller who was told about a silent node finds here that its
+ * link was dark by then. Returns whether the look has to be repeated. */
 static bool copy_link(const beoboard *b, const struct evidence *e, uint32_t number, struct beoboard_link *out) {
-  const struct bb_link_evidence by = load_entry(b, number);
-  struct bb_link link;
-  bb_copy_out(&link, b->board.map + b->board.header.links_offset + (uint64_t)number * b->board.header.links_stride,
-              sizeof link);
+  const struct bb_link_copy copy = read_link(&b->board, number);
+  const struct bb_link_evidence by = copy.evidence;
+  const struct bb_link link = copy.link;
   memset(out, 0, sizeof *out);
   if (number == BB_LINK_OTHERS) memcpy(out->name, "all others", sizeof "all others");
   else memcpy(out->name, link.name, sizeof out->name - 1);
@@ -50,7 +48,7 @@ int beoboard_links(const beoboard *b, struct beoboard_link *out, size_t size, in
   for (bool again = false;; again = true) {
     struct evidence e;
     look(b, again, &e);
-    const uint32_t used = links_of(b);
+    const uint32_t used = links_of(&b->board);
     bool is_ahead = false;
     int n = 0;
     for (uint32_t i = 1; i < BB_LINKS && n < max; i++) {
@@ -71,13 +69,9 @@ int beoboard_senders(const beoboard *b, struct beoboard_sender *out, size_t size
     bool is_ahead = false;
     int n = 0;
     for (uint32_t i = 0; i < BB_SENDERS && n < max; i++) {
-      const uint8_t *shared =
-          b->board.map + b->board.header.senders_offset + (uint64_t)i * b->board.header.senders_stride;
       struct bb_sender from;
-      bool is_empty;
       /* An entry that a killed receiver left half-written is left out until its sender's next datagram is rejected. */
-      if (bb_read_block(&from, shared, sizeof from, offsetof(struct bb_sender, tail), BB_TRIES, &is_empty) == 0)
-        continue;
+      if (!read_sender(&b->board, i, &from)) continue;
       struct beoboard_sender to;
       memset(&to, 0, sizeof to);
       memcpy(to.address, from.address, sizeof to.address);
@@ -94,25 +88,11 @@ int beoboard_senders(const beoboard *b, struct beoboard_sender *out, size_t size
   }
 }
 
-/* No receiver can count that far; the sequences of such numbers, which only a corrupt board has, would overflow. */
-#define MOST_EVENTS (UINT64_C(1) << 61)
-
-/* The number of the newest event. */
-static uint64_t last_event(const beoboard *b) {
-  /* Acquire: an event was written before its number. */
-  const uint64_t last = bb_load_acquire(&header_of(b)->event_last);
-  return last < MOST_EVENTS ? last : 0;
-}
-
 /* Event number n, unless a later one has replaced it, or it belongs to the last board. */
 static bool copy_event(const beoboard *b, const struct evidence *e, uint64_t n, struct beoboard_event *out,
                        bool *is_ahead) {
-  const struct bb_board_header *h = &b->board.header;
   struct bb_event event;
-  bool is_empty;
-  if (bb_read_block(&event, b->board.map + h->events_offset + n % h->events * h->events_stride, sizeof event,
-                    offsetof(struct bb_event, tail), BB_TRIES, &is_empty) != 2 * n)
-    return false;
+  if (!read_event(&b->board, n, &event)) return false;
   memset(out, 0, sizeof *out);
   out->number = n;
   out->age_ns = age_of(e, event.stamp_ns);
@@ -129,11 +109,8 @@ int beoboard_events(const beoboard *b, uint64_t *next, struct beoboard_event *ou
   for (bool again = false;; again = true) {
     struct evidence e;
     look(b, again, &e);
-    const uint64_t last = last_event(b), kept = b->board.header.events;
-    uint64_t n = *next;
-    if (n == BEOBOARD_EVENTS_FROM_NOW) n = last + 1;
-    if (n == 0 || n > last + 1) n = 1;
-    if (last >= kept && n <= last - kept) n = last - kept + 1;
+    const uint64_t last = newest_event(&b->board);
+    uint64_t n = first_event(&b->board, *next == BEOBOARD_EVENTS_FROM_NOW ? last + 1 : *next, last);
     bool is_ahead = false;
     int given = 0;
     for (; n <= last && given < max; n++) {

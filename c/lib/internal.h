@@ -7,8 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "../board/reader.h"
-#include "../board/seqlock.h"
+#include "../board/parts.h"
 
 /* The library exports only what the header declares; everything else is compiled with hidden visibility. */
 #pragma GCC visibility push(default)
@@ -26,30 +25,11 @@ struct beoboard {
   char path[];
 };
 
-static inline const struct bb_board_header *header_of(const beoboard *b) {
-  return (const struct bb_board_header *)b->board.map;
-}
-
-static inline const uint64_t *column_of(const beoboard *b, uint64_t index) {
-  return (const uint64_t *)(b->board.map + b->board.header.column_offset + index * b->board.header.column_stride);
-}
-
-static inline const uint8_t *record_of(const beoboard *b, uint64_t index) {
-  return b->board.map + b->board.header.records_offset + index * b->board.header.record_stride;
-}
-
-/* Records in use: never more than the geometry that was checked when the board was opened. */
-static inline uint32_t nodes_of(const beoboard *b) {
-  /* Acquire: names and entries were written before the count. */
-  const uint64_t count = bb_load_acquire(&header_of(b)->count);
-  return count < b->board.header.capacity ? (uint32_t)count : b->board.header.capacity;
-}
-
 /* 0, or the result of a call with this index. */
 static inline int index_fault(const beoboard *b, int index) {
   if (b == NULL) return -EINVAL;
   if (index < 0) return index;
-  return (uint32_t)index < nodes_of(b) ? 0 : -EINVAL;
+  return (uint32_t)index < nodes_of(&b->board) ? 0 : -EINVAL;
 }
 
 /* ns; if no clock can be read, a time far from any heartbeat: every board is stalled then. */
@@ -65,7 +45,7 @@ static inline uint64_t read_clock(clockid_t clock) {
  * laid on the board by that heartbeat is seen by all loads that follow, and no age is measured to a later moment than
  * this. */
 static inline void look_by(const beoboard *b, clockid_t clock, struct evidence *e) {
-  const struct bb_board_header *h = header_of(b);
+  const struct bb_board_header *h = header_of(&b->board);
   e->now = read_clock(clock);
   e->heartbeat = bb_load_acquire(&h->heartbeat_ns);
   e->uncertain_after = bb_load(&h->uncertain_after_ns);
@@ -82,37 +62,14 @@ static inline void look(const beoboard *b, bool again, struct evidence *e) {
   if (!again && from_to(e->now, e->heartbeat) > BB_AHEAD_NS) look_by(b, CLOCK_MONOTONIC, e);
 }
 
-/* Links with an entry, from number 1 on: never more than have their own number. */
-static inline uint32_t links_of(const beoboard *b) {
-  /* Acquire: an entry was written before it was counted. */
-  const uint64_t used = bb_load_acquire(&header_of(b)->links_used);
-  return used < BB_LINK_OTHERS ? (uint32_t)used : BB_LINK_OTHERS - 1;
-}
-
-/* The table's entry of a link that has one. */
-static inline struct bb_link_evidence load_entry(const beoboard *b, uint64_t link) {
-  const struct bb_link_evidence *shared = &header_of(b)->evidence[link];
-  struct bb_link_evidence by;
-  /* Acquire: what came by that heartbeat, and the listening-since before it, are visible to the loads that follow. */
-  by.heartbeat_ns = bb_load_acquire(&shared->heartbeat_ns);
-  by.listening_since_ns = bb_load(&shared->listening_since_ns);
-  return by;
-}
-
 /* The present evidence for a link. A number without an entry has none, whatever is stored there. */
 static inline struct bb_link_evidence load_link(const beoboard *b, uint64_t link) {
-  return has_entry(link, links_of(b)) ? load_entry(b, link) : no_evidence;
-}
-
-/* The same for all links: for callers that judge more nodes than there are links. */
-static inline void load_links(const beoboard *b, struct bb_link_evidence all[BB_LINKS]) {
-  const uint32_t used = links_of(b);
-  for (unsigned i = 0; i < BB_LINKS; i++) all[i] = has_entry(i, used) ? load_entry(b, i) : no_evidence;
+  return has_entry(link, links_of(&b->board)) ? load_evidence(&b->board, link) : no_evidence;
 }
 
 /* The word of a node, loaded after the evidence of its link; see "How one node is judged" in the contract. */
 static inline uint64_t load_word(const beoboard *b, uint64_t index, struct bb_link_evidence *by) {
-  const uint64_t *column = column_of(b, index);
+  const uint64_t *column = column_of(&b->board, index);
   uint64_t word = bb_load(column);
   for (int tries = 2; tries > 0; tries--) {
     const unsigned link = link_of(word);
@@ -130,15 +87,8 @@ static inline void give(void *out, size_t size, const void *from, size_t bytes) 
   if (size > bytes) memset((uint8_t *)out + bytes, 0, size - bytes);
 }
 
-/* The record of that name, or -1. */
-int64_t bb_find(const beoboard *b, const char *name);
-
-/* The newest report's slot, its first `bytes` into `to` (words; room for BB_SLOT_BYTES if it is the whole slot).
- * Returns its sequence, 0 if there is no report, 1 if no whole copy could be made. `which`: the slot it came from. */
-uint64_t bb_newest(const beoboard *b, uint64_t index, uint64_t *to, size_t bytes, int *which);
-
 /* Both slots of a record, in any order. Returns how many reports there are, or -EAGAIN; `newest`: which of them is
  * the newest. */
-int bb_pair(const beoboard *b, uint64_t index, uint64_t pair[2][BB_SLOT_BYTES / 8], int *newest);
+int bb_pair(const beoboard *b, uint64_t index, struct bb_slot pair[2], int *newest);
 
 #endif

@@ -4,7 +4,7 @@
 
 int beoboard_receiver(const beoboard *b, struct beoboard_receiver *out, size_t size) {
   if (b == NULL || out == NULL || size == 0) return -EINVAL;
-  const struct bb_board_header *h = header_of(b);
+  const struct bb_board_header *h = header_of(&b->board);
   struct evidence e;
   look(b, false, &e);
   struct beoboard_receiver r;
@@ -18,7 +18,7 @@ int beoboard_receiver(const beoboard *b, struct beoboard_receiver *out, size_t s
   r.listened_ns = listened > 0 ? listened : 0;
   r.uncertain_after_ns = bb_limit_for(e.uncertain_after, 0, 0);
   r.silent_after_ns = bb_limit_for(e.silent_after, 0, 0);
-  r.nodes = nodes_of(b);
+  r.nodes = nodes_of(&b->board);
   r.flags = (is_stalled(&e) ? BEOBOARD_F_STALLED : 0) |
             ((e.flags & BB_BOARD_STATE_CLOSED) != 0 ? BEOBOARD_F_CLOSED : 0) |
             ((e.flags & BB_BOARD_STATE_FILTERING) != 0 ? BEOBOARD_F_FILTERING : 0) |
@@ -79,12 +79,12 @@ int beoboard_check(const beoboard *b, const char *const *names, int n, int8_t *s
       return -ESTALE;
     }
     struct bb_link_evidence links[BB_LINKS];
-    load_links(b, links);
+    load_links(&b->board, links);
     bool is_ahead = false;
     int others = 0;
     for (int i = 0; i < n; i++) {
-      const int64_t index = bb_find(b, names[i]);
-      const uint64_t word = index < 0 ? 0 : bb_load(column_of(b, (uint64_t)index));
+      const int64_t index = bb_find(&b->board, names[i]);
+      const uint64_t word = index < 0 ? 0 : bb_load(column_of(&b->board, (uint64_t)index));
       const int state = index < 0 ? -ENOENT : judge_word(&e, &links[link_of(word)], word, &is_ahead);
       if (states != NULL) states[i] = (int8_t)state;
       others += state != BEOBOARD_LIVE;
@@ -154,16 +154,16 @@ int beoboard_tally(const beoboard *b, int counts[BEOBOARD_NSTATES]) {
   for (bool again = false;; again = true) {
     struct evidence e;
     look(b, again, &e);
-    const uint32_t n = nodes_of(b);
+    const uint32_t n = nodes_of(&b->board);
     memset(counts, 0, BEOBOARD_NSTATES * sizeof *counts);
     if (is_unknown(&e)) {
       counts[BEOBOARD_UNKNOWN] = (int)n;
       return (int)n;
     }
     struct bb_link_evidence links[BB_LINKS];
-    load_links(b, links);
+    load_links(&b->board, links);
     bool is_ahead = false;
-    const uint8_t *column = (const uint8_t *)column_of(b, 0);
+    const uint8_t *column = (const uint8_t *)column_of(&b->board, 0);
     const size_t stride = b->board.header.column_stride;
     if (stride == BB_COLUMN_ENTRY_BYTES) scan(column, BB_COLUMN_ENTRY_BYTES, n, &e, links, counts, &is_ahead);
     else scan(column, stride, n, &e, links, counts, &is_ahead);

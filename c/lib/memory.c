@@ -6,14 +6,6 @@ _Static_assert(BEOBOARD_PROBLEMS_MAX == sizeof(((struct bb_memory *)0)->episodes
                "room for all");
 #define PROBLEMS ((UINT64_C(1) << BEOBOARD_NPROBLEMS) - 1)
 
-/* The memory of a record. NULL: the board has none that reaches so far, or nothing is remembered yet. */
-static const struct bb_memory *memory_of(const beoboard *b, int index) {
-  if (b->board.header.memory_bytes < sizeof(struct bb_memory)) return NULL;
-  const uint8_t *at = record_of(b, (uint64_t)index) + b->board.header.memory_offset;
-  const struct bb_memory *m = (const struct bb_memory *)(const void *)at;
-  return bb_load(&m->remembers_since_ns) == 0 ? NULL : m;
-}
-
 /* The age of a time; -1 if it is 0: there is none. */
 static int64_t age_since(const struct evidence *e, uint64_t ns, bool *is_ahead) {
   if (ns == 0) return -1;
@@ -52,7 +44,7 @@ int beoboard_memory(const beoboard *b, int index, struct beoboard_memory *out, s
   const int fault = index_fault(b, index);
   if (fault < 0) return fault;
   if (out == NULL || size == 0) return -EINVAL;
-  const struct bb_memory *m = memory_of(b, index);
+  const struct bb_memory *m = shared_memory(&b->board, (uint64_t)index);
   if (m == NULL) return -ENODATA;
   for (bool again = false;; again = true) {
     struct evidence e;
@@ -74,6 +66,6 @@ int beoboard_memory(const beoboard *b, int index, struct beoboard_memory *out, s
 int beoboard_recent(const beoboard *b, int index) {
   const int fault = index_fault(b, index);
   if (fault < 0) return fault;
-  const struct bb_memory *m = memory_of(b, index);
+  const struct bb_memory *m = shared_memory(&b->board, (uint64_t)index);
   return m == NULL ? -ENODATA : (int)(bb_load(&m->recent) & PROBLEMS);
 }

@@ -5,43 +5,11 @@
 #include "../board/newest.h"
 #include "internal.h"
 
-int beoboard_count(const beoboard *b) { return b == NULL ? -EINVAL : (int)nodes_of(b); }
-
-static const uint64_t *entry_of(const beoboard *b, uint64_t i) {
-  return (const uint64_t *)(b->board.map + b->board.header.index_offset + i * b->board.header.index_stride);
-}
-
-/* bb_board_find() of ../board/reader.c first checks the size of the file, which is a system call. */
-int64_t bb_find(const beoboard *b, const char *name) {
-  const size_t length = strlen(name);
-  if (length >= BEOBOARD_NAME_MAX) return -1;
-  uint64_t wanted[BEOBOARD_NAME_MAX / 8] = {0};
-  memcpy(wanted, name, length);
-  const uint64_t hash = bb_name_hash(name, b->board.header.index_seed);
-  const uint64_t mask = b->board.header.index_slots - 1;
-  /* Bounded: a corrupt index may have no end. An intact one has as many entries as there are nodes, and one that is
-   * being made. */
-  const uint64_t most = (uint64_t)nodes_of(b) + 1;
-  for (uint64_t i = 0; i <= most; i++) {
-    /* Acquire: the name was written before its entry. */
-    const uint64_t entry = bb_load_acquire(entry_of(b, (hash + i) & mask));
-    if (entry == 0) return -1;
-    const uint64_t record = (entry & UINT32_MAX) - 1;
-    if (entry >> 32 != hash >> 32 || record >= b->board.header.capacity) continue;
-    /* A name is padded with zeros, so comparing up to the word with its end is enough. */
-    const uint64_t *there = (const uint64_t *)(record_of(b, record) + offsetof(struct bb_record, name));
-    size_t k = 0;
-    while (k <= length / 8 && bb_load(&there[k]) == wanted[k]) k++;
-    if (k <= length / 8) continue;
-    /* The count is stored after the entry: if it is not visible yet, the record does not exist yet either. */
-    return record < nodes_of(b) ? (int64_t)record : -1;
-  }
-  return -1;
-}
+int beoboard_count(const beoboard *b) { return b == NULL ? -EINVAL : (int)nodes_of(&b->board); }
 
 int beoboard_index(const beoboard *b, const char *name) {
   if (b == NULL || name == NULL) return -EINVAL;
-  const int64_t index = bb_find(b, name);
+  const int64_t index = bb_find(&b->board, name);
   return index < 0 ? -ENOENT : (int)index;
 }
 
@@ -58,19 +26,11 @@ int beoboard_name(const beoboard *b, int index, char *buf, size_t size) {
   if (fault < 0) return fault;
   if (buf == NULL) return -EINVAL;
   char name[BEOBOARD_NAME_MAX];
-  copy_name(record_of(b, (uint64_t)index), name);
+  copy_name(record_of(&b->board, (uint64_t)index), name);
   const size_t length = strlen(name);
   if (length >= size) return -ENOSPC;
   memcpy(buf, name, length + 1);
   return (int)length;
-}
-
-static const uint8_t *slot_of(const beoboard *b, uint64_t index, int i) {
-  return record_of(b, index) + b->board.header.slots_offset + (size_t)i * b->board.header.slot_stride;
-}
-
-uint64_t bb_newest(const beoboard *b, uint64_t index, uint64_t *to, size_t bytes, int *which) {
-  return bb_newest_of(&b->board, index, to, bytes, which);
 }
 
 /* A field of a report, or of a slot, that was copied as words. */
@@ -128,12 +88,12 @@ int beoboard_last_refusal(const beoboard *b, int index, struct beoboard_refusal 
     struct evidence e;
     look(b, again, &e);
     uint64_t order[REFUSAL_BYTES / 8], slot[2];
-    const int found = read_refusal(record_of(b, (uint64_t)index), order);
+    const int found = read_refusal(record_of(&b->board, (uint64_t)index), order);
     if (found <= 0) return found < 0 ? found : -ENODATA;
     /* The slot is copied after the rejection: a report that comes meanwhile is newer, so no rejection is called
      * newer than a report that preceded it. */
     int which;
-    const uint64_t sequence = bb_newest(b, (uint64_t)index, slot, sizeof slot, &which);
+    const uint64_t sequence = bb_newest_of(&b->board, (uint64_t)index, slot, sizeof slot, &which);
     if (sequence == 1) return -EAGAIN;
     const uint64_t stamp = REFUSAL(refusal_ns);
     if (!again && from_to(e.now, stamp) > BB_AHEAD_NS) continue;
@@ -166,15 +126,15 @@ static void add_report(const uint64_t *slot, struct beoboard_node *node) {
   if ((valid & BB_VALID_HEALTH) != 0) node->health = (uint32_t)REPORT(health);
 }
 
-/* The newest slot as returned by bb_newest(), copied after the evidence of its link: as load_word() does for the
+/* The newest slot as returned by bb_newest_of(), copied after the evidence of its link: as load_word() does for the
  * word, so that state and age belong to one report. */
 static uint64_t newest_after(const beoboard *b, uint64_t index, uint64_t *slot, size_t bytes,
                              struct bb_link_evidence *by) {
-  uint64_t link = link_of(bb_load(column_of(b, index))), sequence = 0;
+  uint64_t link = link_of(bb_load(column_of(&b->board, index))), sequence = 0;
   int which;
   for (int tries = 3; tries > 0; tries--) {
     *by = load_link(b, link);
-    sequence = bb_newest(b, index, slot, bytes, &which);
+    sequence = bb_newest_of(&b->board, index, slot, bytes, &which);
     if (sequence < 2 || SLOT(link) == link) return sequence;
     link = SLOT(link);
   }
@@ -190,13 +150,14 @@ static int copy_node(const beoboard *b, const struct evidence *e, const struct b
   node->age_ns = -1;
   node->load1 = node->cpu_busy = NAN;
   node->state = BEOBOARD_UNKNOWN;
-  const uint8_t *record = record_of(b, index);
+  const uint8_t *record = record_of(&b->board, index);
   copy_name(record, node->name);
   uint64_t slot[NODE_BYTES / 8];
   struct bb_link_evidence own;
   int which;
   const uint64_t sequence =
-      links != NULL ? bb_newest(b, index, slot, sizeof slot, &which) : newest_after(b, index, slot, sizeof slot, &own);
+      links == NULL ? newest_after(b, index, slot, sizeof slot, &own)
+                    : bb_newest_of(&b->board, index, slot, sizeof slot, &which);
   if (sequence == 1) return -EAGAIN;
   const struct bb_record *r = (const struct bb_record *)record;
   node->reports = bb_load(&r->accepted);
@@ -236,14 +197,14 @@ int beoboard_read(const beoboard *b, int index, struct beoboard_node *out, size_
 
 int beoboard_read_all(const beoboard *b, struct beoboard_node *out, size_t size, int first, int max) {
   if (b == NULL || size == 0 || first < 0 || max < 0 || (out == NULL && max > 0)) return -EINVAL;
-  const uint32_t nodes = nodes_of(b);
+  const uint32_t nodes = nodes_of(&b->board);
   const uint32_t left = (uint32_t)first < nodes ? nodes - (uint32_t)first : 0;
   const int n = (uint32_t)max < left ? max : (int)left;
   for (bool again = false;; again = true) {
     struct evidence e;
     look(b, again, &e);
     struct bb_link_evidence links[BB_LINKS];
-    load_links(b, links);
+    load_links(&b->board, links);
     bool is_ahead = false;
     for (int i = 0; i < n; i++) {
       struct beoboard_node node;
@@ -269,19 +230,10 @@ static void give_slot(const struct evidence *e, uint64_t *slot, struct beoboard_
   give(out, size, slot, sizeof *out);
 }
 
-int bb_pair(const beoboard *b, uint64_t index, uint64_t pair[2][BB_SLOT_BYTES / 8], int *newest) {
-  int which;
-  *newest = 0;
-  const uint64_t sequence = bb_newest(b, index, pair[0], BB_SLOT_BYTES, &which);
-  if (sequence == 0) return 0;
-  if (sequence == 1) return -EAGAIN;
-  bool is_empty;
-  const uint64_t other = bb_read_block(pair[1], slot_of(b, index, 1 - which), BB_SLOT_BYTES,
-                                       offsetof(struct bb_slot, tail), BB_TRIES, &is_empty);
-  if (other == 0) return 1;
-  /* A report may have come meanwhile: then the other one is the newest now. */
-  if (other > sequence) *newest = 1;
-  return 2;
+int bb_pair(const beoboard *b, uint64_t index, struct bb_slot pair[2], int *newest) {
+  static const struct bb_part all = {0, sizeof *pair};
+  const int reports = bb_pair_parts(&b->board, index, pair, &all, 1, newest);
+  return reports < 0 ? -EAGAIN : reports;
 }
 
 int beoboard_reports(const beoboard *b, int index, struct beoboard_slot *newest, struct beoboard_slot *before,
@@ -291,13 +243,13 @@ int beoboard_reports(const beoboard *b, int index, struct beoboard_slot *newest,
   if (size == 0) return -EINVAL;
   struct evidence e;
   look(b, false, &e);
-  uint64_t pair[2][BB_SLOT_BYTES / 8];
+  struct bb_slot pair[2];
   int which;
   const int n = bb_pair(b, (uint64_t)index, pair, &which);
   if (n < 0) return n;
   if (newest != NULL) memset(newest, 0, size);
   if (before != NULL) memset(before, 0, size);
-  if (n > 0) give_slot(&e, pair[which], newest, size);
-  if (n > 1) give_slot(&e, pair[1 - which], before, size);
+  if (n > 0) give_slot(&e, (uint64_t *)&pair[which], newest, size);
+  if (n > 1) give_slot(&e, (uint64_t *)&pair[1 - which], before, size);
   return n;
 }

@@ -23,10 +23,9 @@ int beoboard_rates(const beoboard *b, int index, struct beoboard_rates *out, siz
   const int fault = index_fault(b, index);
   if (fault < 0) return fault;
   if (out == NULL || size == 0) return -EINVAL;
-  uint64_t pair[2][BB_SLOT_BYTES / 8];
+  struct bb_slot pair[2];
   int newest;
   const int n = bb_pair(b, (uint64_t)index, pair, &newest);
   if (n < 2) return n < 0 ? n : -ENODATA;
-  return rates_between(&((const struct bb_slot *)pair[1 - newest])->report,
-                       &((const struct bb_slot *)pair[newest])->report, out, size);
+  return rates_between(&pair[1 - newest].report, &pair[newest].report, out, size);
 }

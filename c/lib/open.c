@@ -115,7 +115,7 @@ static int refresh(beoboard *b) {
       return -EUCLEAN;
     }
     /* Acquire: it was marked after its successor was at the path, where we look next. */
-    if ((bb_load_acquire(&header_of(b)->state) & BB_BOARD_STATE_RETIRED) == 0) return 0;
+    if ((bb_load_acquire(&header_of(&b->board)->state) & BB_BOARD_STATE_RETIRED) == 0) return 0;
   }
   struct bb_board next;
   const int fault = map_path(b, &next);

@@ -7,12 +7,11 @@
 int beoboard_problems(const beoboard *b, int index) {
   const int fault = index_fault(b, index);
   if (fault < 0) return fault;
-  uint64_t pair[2][BB_SLOT_BYTES / 8];
+  struct bb_slot pair[2];
   int which;
   const int n = bb_pair(b, (uint64_t)index, pair, &which);
   if (n <= 0) return n < 0 ? n : -ENODATA;
-  const struct bb_slot *newest = (const struct bb_slot *)pair[which], *before = (const struct bb_slot *)pair[1 - which];
-  return (int)bb_problems(&newest->report, n > 1 ? &before->report : NULL);
+  return (int)bb_problems(&pair[which].report, n > 1 ? &pair[1 - which].report : NULL);
 }
 
 int beoboard_ailments(const beoboard *b, int index) {

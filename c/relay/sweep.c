@@ -47,7 +47,7 @@ void bb_sweep_free(struct bb_sweep *h) {
 bool bb_sweep_begin(struct bb_sweep *h, bool thorough, size_t asked_bytes, struct bb_relay_board *out) {
   const struct bb_board *b = h->board;
   if (bb_board_is_cut(b)) return false;
-  const struct bb_board_header *shared = (const struct bb_board_header *)(const void *)b->map;
+  const struct bb_board_header *shared = header_of(b);
   struct bb_said said;
   /* Heartbeats first, each with acquire: what arrived before them is in the words that are loaded below. */
   bb_board_said(b, &said);
@@ -106,9 +106,7 @@ static bool is_news(const struct bb_link *a, const struct bb_link *b) {
 }
 
 static bool sweep_link(struct bb_sweep *h, uint32_t number, struct room *room) {
-  struct bb_link link;
-  bb_copy_out(&link, h->board->map + h->board->header.links_offset + (uint64_t)number * h->board->header.links_stride,
-              sizeof link);
+  const struct bb_link link = read_link(h->board, number).link;
   const uint64_t bit = UINT64_C(1) << number;
   h->well = (link.state & BB_LINK_STATE_UP) != 0 && link.dark_since_ns == 0 ? h->well | bit : h->well & ~bit;
   if (!h->thorough && !is_news(&link, &h->links[number])) return true;
@@ -133,8 +131,7 @@ static uint64_t hash_words(uint64_t hash, const void *words, size_t bytes) {
 
 /* Copies what is sent of a record besides its reports. False: no whole copy could be made. */
 static bool copy_counters(const struct bb_sweep *h, uint32_t number, struct bb_relay_record *out) {
-  const uint8_t *const in =
-      h->board->map + h->board->header.records_offset + (uint64_t)number * h->board->header.record_stride;
+  const uint8_t *const in = record_of(h->board, number);
   const size_t order = offsetof(struct bb_record, order_head);
   struct bb_record r;
   bb_copy_out(&r, in, order);

@@ -35,21 +35,21 @@ static uint64_t now(void) {
 /* The state of a node, and the word by which it was judged. */
 static int look_at(int i, uint64_t *word) {
   for (;;) {
-    const uint64_t before = bb_load_acquire(column_of(board, (uint64_t)i));
+    const uint64_t before = bb_load_acquire(column_of(&board->board, (uint64_t)i));
     const int state = beoboard_state(board, i);
     if (state < 0 && state != -ESTALE) exit(3);
-    *word = bb_load_acquire(column_of(board, (uint64_t)i));
+    *word = bb_load_acquire(column_of(&board->board, (uint64_t)i));
     if (*word == before) return state < 0 ? BEOBOARD_UNKNOWN : state;
   }
 }
 
 static const struct bb_link *link_at(uint64_t i) {
-  const struct bb_board_header *h = header_of(board);
+  const struct bb_board_header *h = header_of(&board->board);
   return (const struct bb_link *)(board->board.map + h->links_offset + i * h->links_stride);
 }
 
 static void tell_links(struct link_state told[BB_LINKS]) {
-  const struct bb_board_header *h = header_of(board);
+  const struct bb_board_header *h = header_of(&board->board);
   const uint64_t used = bb_load_acquire(&h->links_used);
   for (uint64_t i = 1; i < BB_LINKS; i++) {
     if (i > used && i != BB_LINK_OTHERS) continue;
@@ -73,7 +73,7 @@ static void tell_links(struct link_state told[BB_LINKS]) {
 }
 
 static void tell_events(uint64_t *seen) {
-  const struct bb_board_header *h = header_of(board);
+  const struct bb_board_header *h = header_of(&board->board);
   const uint64_t last = bb_load_acquire(&h->event_last);
   if (last - *seen > h->events) *seen = last - h->events;
   for (; *seen < last; ++*seen) {
@@ -92,7 +92,7 @@ static void tell_events(uint64_t *seen) {
 }
 
 static void tell_counts(uint64_t told[6]) {
-  const struct bb_board_header *h = header_of(board);
+  const struct bb_board_header *h = header_of(&board->board);
   const uint64_t is[6] = {bb_load(&h->kernel_drops), bb_load(&h->unfit_drops),        bb_load(&h->overflows),
                           bb_load(&h->instance),     bb_load(&h->listening_since_ns), bb_load(&h->state)};
   if (memcmp(is, told, sizeof is) == 0) return;
@@ -120,13 +120,13 @@ int main(int argc, char **argv) {
   for (bool last = false; !last; looks++) {
     last = poll(&input, 1, looks == 0 ? 0 : atoi(argv[2])) > 0;
     const uint64_t began = now();
-    late += from_to(bb_load_acquire(&header_of(board)->heartbeat_ns), began) > SECOND / 5;
+    late += from_to(bb_load_acquire(&header_of(&board->board)->heartbeat_ns), began) > SECOND / 5;
     struct bb_link_evidence then[BB_LINKS], by[BB_LINKS];
-    load_links(board, then);
+    load_links(&board->board, then);
     const int count = beoboard_count(board);
     for (int i = 0; i < count; i++) seen[i].state = look_at(i, &seen[i].word);
     const uint64_t ended = now();
-    load_links(board, by);
+    load_links(&board->board, by);
     for (int i = 0; i < count; i++) {
       const unsigned link = link_of(seen[i].word);
       const bool moved = link != link_of(nodes[i].word);

@@ -42,9 +42,9 @@ static void tell(const beoboard *b) {
   const int64_t before = clock_ns(CLOCK_MONOTONIC_COARSE);
   struct bb_link_evidence by[BB_LINKS], after[BB_LINKS];
   beoboard_receiver(b, &receiver, sizeof receiver);
-  load_links(b, by);
+  load_links(&b->board, by);
   const int count = beoboard_read_all(b, nodes, sizeof nodes[0], 0, MOST_NODES);
-  load_links(b, after);
+  load_links(&b->board, after);
   memset(slots, 0, sizeof slots);
   for (int i = 0; i < count; i++)
     /* overwritten in a burst: again */

@@ -77,7 +77,7 @@ static bool is_of(const struct beoboard_slot *s, uint64_t word) {
 /* The state of a node, and in `k` the very report by which it was judged. */
 static int look_at(const beoboard *b, int i, struct known *k) {
   for (int tries = 0;; tries++) {
-    const uint64_t word = bb_load_acquire(column_of(b, (uint64_t)i));
+    const uint64_t word = bb_load_acquire(column_of(&b->board, (uint64_t)i));
     if (word != k->word) {
       static struct beoboard_slot newest, before;
       const int n = beoboard_reports(b, i, &newest, &before, sizeof newest);
@@ -90,7 +90,7 @@ static int look_at(const beoboard *b, int i, struct known *k) {
     }
     const int state = beoboard_state(b, i);
     if (state < 0 && state != -ESTALE) exit(3);
-    if (bb_load_acquire(column_of(b, (uint64_t)i)) == word) return state < 0 ? BEOBOARD_UNKNOWN : state;
+    if (bb_load_acquire(column_of(&b->board, (uint64_t)i)) == word) return state < 0 ? BEOBOARD_UNKNOWN : state;
   }
 }
 
@@ -121,11 +121,11 @@ int main(int argc, char **argv) {
     last = ended != 0;
     const int64_t look = clock_ns(CLOCK_MONOTONIC), began = clock_ns(CLOCK_MONOTONIC_COARSE);
     if (look_before != 0 && look - look_before > longest) longest = look - look_before;
-    load_links(b, by);
+    load_links(&b->board, by);
     const int count = beoboard_count(b);
     for (int i = 0; i < count; i++) states[i] = look_at(b, i, &nodes[i]);
     const int64_t done = clock_ns(CLOCK_MONOTONIC);
-    load_links(b, after);
+    load_links(&b->board, after);
     for (int i = 0; i < count; i++) {
       struct known *k = &nodes[i];
       if (states[i] == k->state) continue;

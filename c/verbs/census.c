@@ -168,12 +168,9 @@ static uint32_t problems_of(const struct census *c, uint32_t node) {
   static const struct bb_part parts[BB_PROBLEM_PART_COUNT] = BB_PROBLEM_PARTS(offsetof(struct bb_slot, report));
   static struct bb_slot pair[2];
   int which;
-  bool is_newer;
-  const uint64_t sequence = bb_newest_parts(&c->board, node, &pair[0], parts, BB_PROBLEM_PART_COUNT, &which);
-  if (sequence < 2 || (pair[0].report.flags & BB_FLAGS_GOODBYE) != 0) return 0;
-  if (bb_other_parts(&c->board, node, &pair[1], parts, BB_PROBLEM_PART_COUNT, which, sequence, &is_newer) == 1)
-    return bb_problems(&pair[0].report, NULL);
-  return bb_problems(&pair[is_newer].report, &pair[!is_newer].report);
+  const int reports = bb_pair_parts(&c->board, node, pair, parts, BB_PROBLEM_PART_COUNT, &which);
+  if (reports < 1 || (pair[0].report.flags & BB_FLAGS_GOODBYE) != 0) return 0;
+  return bb_problems(&pair[which].report, reports > 1 ? &pair[1 - which].report : NULL);
 }
 
 static uint32_t recent_of(const struct census *c, uint32_t node) {
@@ -197,11 +194,7 @@ uint32_t *census_problems(const struct census *c) { return of_each(c, problems_o
 uint32_t *census_recent(const struct census *c) { return of_each(c, recent_of); }
 
 const struct bb_memory *census_memory(const struct census *c, uint32_t node) {
-  const struct bb_board_header *h = &c->board.header;
-  if (h->memory_bytes < sizeof(struct bb_memory)) return NULL;
-  const uint8_t *record = c->board.map + h->records_offset + (uint64_t)node * h->record_stride;
-  const struct bb_memory *memory = (const struct bb_memory *)(const void *)(record + h->memory_offset);
-  return bb_load(&memory->remembers_since_ns) == 0 ? NULL : memory;
+  return shared_memory(&c->board, node);
 }
 
 /* ---- The monitor itself ---- */

@@ -26,12 +26,8 @@ const COLUMN = `  bb_store_release(column_word(b, record), BB_COLUMN((uint64_t)a
 `;
 const SINCE = '  said->since = bb_load(&shared->listening_since_ns);\n';
 const HEARTBEAT = '  said->heartbeat = bb_load_acquire(&shared->heartbeat_ns);\n';
-const LINK_SINCE = '    said->links[i].listening_since_ns = bb_load(&shared->evidence[i].listening_since_ns);\n';
-const LINK_HEARTBEAT = '    said->links[i].heartbeat_ns = bb_load_acquire(&shared->evidence[i].heartbeat_ns);\n';
-const LISTED_SINCE = '    e->listening_since_ns = bb_load(&shared->evidence[i].listening_since_ns);\n';
-const LISTED_HEARTBEAT = '    e->heartbeat_ns = bb_load_acquire(&shared->evidence[i].heartbeat_ns);\n';
-const LIBRARY_SINCE = '  by.listening_since_ns = bb_load(&shared->listening_since_ns);\n';
-const LIBRARY_HEARTBEAT = '  by.heartbeat_ns = bb_load_acquire(&shared->heartbeat_ns);\n';
+const LINK_SINCE = '  by.listening_since_ns = bb_load(&shared->listening_since_ns);\n';
+const LINK_HEARTBEAT = '  by.heartbeat_ns = bb_load_acquire(&shared->heartbeat_ns);\n';
 const BEAT = '  bb_store_release(&h->heartbeat_ns, (uint64_t)heard_ns);\n';
 const DRAINS = '  bb_add(&h->drains, 1);\n';
 const LINK_COUNT = '  bb_store_release(&b->header->links_used, link);\n';
@@ -117,7 +113,7 @@ export const guards: [what: string, edits: Edit[], found: [Finder, ...Finder[]]]
     [['board/newest.h', '(one & 1) != 0 ? 1 : (other & 1) != 0 ? 0 : ', '']],
     ['weave', 'torn'],
   ],
-  ['the second look at which is newer', [['lib/node.c', 'if (other > sequence) *newest = 1;', '']], ['weave']],
+  ['the second look at which is newer', [['board/newest.h', 'if (other > sequence) *newest = 1;', '']], ['weave']],
   [
     'acquire of the first head, library',
     relaxed('board/newest.h', 'one = bb_load_acquire('),
@@ -153,7 +149,7 @@ export const guards: [what: string, edits: Edit[], found: [Finder, ...Finder[]]]
   ],
   [
     'acquire of the column',
-    relaxed('board/reader.c', 'bb_load_acquire((const uint64_t *)(column + i'),
+    relaxed('board/reader.c', 'bb_load_acquire(column_of('),
     ['litmus column', 'litmus column_takeover'],
   ],
   [
@@ -200,14 +196,13 @@ export const guards: [what: string, edits: Edit[], found: [Finder, ...Finder[]]]
   ],
   [
     "acquire of a link's heartbeat",
-    relaxed('board/reader.c', LINK_HEARTBEAT),
-    ['litmus links', 'litmus silent_roll', 'litmus silent_roll_pause', 'litmus silent_overview'],
-  ],
-  ["acquire of a link's heartbeat, in the table", relaxed('board/reader.c', LISTED_HEARTBEAT), ['litmus links_listed']],
-  [
-    "acquire of a link's heartbeat, library",
-    relaxed('lib/internal.h', LIBRARY_HEARTBEAT),
+    relaxed('board/parts.h', LINK_HEARTBEAT),
     [
+      'litmus links',
+      'litmus links_listed',
+      'litmus silent_roll',
+      'litmus silent_roll_pause',
+      'litmus silent_overview',
       'litmus silent_state',
       'litmus silent_state_pause',
       'litmus silent_tally',
@@ -219,26 +214,18 @@ export const guards: [what: string, edits: Edit[], found: [Finder, ...Finder[]]]
   [
     "a link's heartbeat before its listening-since",
     [
-      ['board/reader.c', LINK_SINCE, ''],
-      ['board/reader.c', LINK_HEARTBEAT, LINK_SINCE + LINK_HEARTBEAT],
+      ['board/parts.h', LINK_SINCE, ''],
+      ['board/parts.h', LINK_HEARTBEAT, LINK_SINCE + LINK_HEARTBEAT],
     ],
-    ['litmus links', 'litmus silent_roll_pause', 'litmus silent_overview_up'],
-  ],
-  [
-    "a link's heartbeat before its listening-since, in the table",
     [
-      ['board/reader.c', LISTED_SINCE, ''],
-      ['board/reader.c', LISTED_HEARTBEAT, LISTED_SINCE + LISTED_HEARTBEAT],
+      'litmus links',
+      'litmus links_listed',
+      'litmus silent_roll_pause',
+      'litmus silent_overview_up',
+      'litmus silent_state_pause',
+      'litmus silent_tally_blink',
+      'litmus silent_read_up',
     ],
-    ['litmus links_listed'],
-  ],
-  [
-    "a link's heartbeat before its listening-since, library",
-    [
-      ['lib/internal.h', LIBRARY_SINCE, ''],
-      ['lib/internal.h', LIBRARY_HEARTBEAT, LIBRARY_SINCE + LIBRARY_HEARTBEAT],
-    ],
-    ['litmus silent_state_pause', 'litmus silent_tally_blink', 'litmus silent_read_up'],
   ],
   [
     'the word again, after its link',
@@ -267,7 +254,7 @@ export const guards: [what: string, edits: Edit[], found: [Finder, ...Finder[]]]
   [
     'the slot after its link',
     [
-      ['lib/node.c', '    *by = load_link(b, link);\n    sequence = bb_newest(', '    sequence = bb_newest('],
+      ['lib/node.c', '    *by = load_link(b, link);\n    sequence = bb_newest_of(', '    sequence = bb_newest_of('],
       ['lib/node.c', '    if (sequence < 2 || SLOT', '    *by = load_link(b, link);\n    if (sequence < 2 || SLOT'],
     ],
     ['litmus silent_read', 'litmus silent_read_move'],
@@ -338,7 +325,7 @@ export const guards: [what: string, edits: Edit[], found: [Finder, ...Finder[]]]
   ['release of the count of links', relaxed('board/linktable.c', LINK_COUNT), ['litmus link']],
   [
     'acquire of the count of links',
-    relaxed('board/reader.c', 'used = bb_load_acquire(&shared->links_used)'),
+    relaxed('board/parts.h', 'used = bb_load_acquire(&header_of(b)->links_used)'),
     ['litmus link', 'litmus link_takeover'],
   ],
   [
@@ -353,7 +340,7 @@ export const guards: [what: string, edits: Edit[], found: [Finder, ...Finder[]]]
   ['release of the number of the newest event', relaxed('board/records.c', EVENT_NUMBER), ['litmus event']],
   [
     'acquire of the number of the newest event',
-    relaxed('board/reader.c', 'bb_load_acquire(&shared_header(b)->event_last)'),
+    relaxed('board/parts.h', 'bb_load_acquire(&header_of(b)->event_last)'),
     ['litmus event', 'litmus event_takeover'],
   ],
   [
@@ -371,7 +358,7 @@ export const guards: [what: string, edits: Edit[], found: [Finder, ...Finder[]]]
   ],
   [
     'whether the event is of the number that was asked for',
-    [['board/reader.c', 'BB_TRIES, &empty) ==\n        2 * n)', 'BB_TRIES, &empty) !=\n        0)']],
+    [['board/parts.h', '== 2 * n;', '!= 0;']],
     ['litmus event_ring', 'torn'],
   ],
   [
@@ -400,13 +387,15 @@ export const guards: [what: string, edits: Edit[], found: [Finder, ...Finder[]]]
     relaxed('board/records.c', 'bb_store_release(&b->header->count'),
     ['litmus name', 'litmus library_name'],
   ],
-  ['acquire of the entry', relaxed('board/reader.c', 'const uint64_t entry = bb_load_acquire('), ['litmus index']],
-  ['acquire of the entry, library', relaxed('lib/node.c', 'bb_load_acquire(entry_of('), ['litmus library_index']],
-  ['acquire of the count', relaxed('board/reader.c', 'bb_load_acquire(&shared_header(b)->count)'), ['litmus name']],
   [
-    'acquire of the count, library',
-    relaxed('lib/internal.h', 'bb_load_acquire(&header_of(b)->count)'),
-    ['litmus library_name'],
+    'acquire of the entry',
+    relaxed('board/reader.c', 'const uint64_t entry = bb_load_acquire('),
+    ['litmus index', 'litmus library_index'],
+  ],
+  [
+    'acquire of the count',
+    relaxed('board/parts.h', 'bb_load_acquire(&header_of(b)->count)'),
+    ['litmus name', 'litmus library_name'],
   ],
   // Taking over a board.
   [

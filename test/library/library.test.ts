@@ -1344,7 +1344,7 @@ t.test('the library that schedulers link includes no file of the writer', async 
     'judge/liveness.h',
     'board/newest.h',
     'judge/rates.h',
-    'board/seqlock.h',
+    'board/parts.h',
   ]);
   for (const path of [...LIBRARY, 'lib/internal.h', 'format/header.gen.h'])
     for (const [, included = ''] of readFileSync(join(C, path), 'utf8').matchAll(/^#include "(.*)"/gm)) {

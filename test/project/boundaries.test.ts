@@ -138,7 +138,7 @@ const C_PARTS: [part: string, files: RegExp][] = [
   ['format', /^c\/format\//],
   ['rules', /^c\/rules\//],
   // What readers need of the board: its memory order, and its parts as they may be read.
-  ['board', /^c\/board\/(column|newest|reader|seqlock)\.[ch]$/],
+  ['board', /^c\/board\/(column|newest|parts|reader|seqlock)\.[ch]$/],
   // What receivers call; how it is done is the business of the two writers, this one and a mirror's.
   ['writer', /^c\/board\/writer\.h$/],
   ['linktable', /^c\/board\/(arrival|linktable)\.h$/],
