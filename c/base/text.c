@@ -23,6 +23,18 @@ bool text_natural(struct span token, uint64_t most, uint64_t *value, bool *is_ne
   return true;
 }
 
+bool text_hex(struct span token, uint64_t *value) {
+  if (token.len == 0 || token.len > 16) return false;
+  uint64_t sum = 0;
+  for (size_t i = 0; i < token.len; i++) {
+    const char c = token.at[i];
+    if (!is_hex(c)) return false;
+    sum = sum << 4 | (unsigned)(is_digit(c) ? c - '0' : c - 'a' + 10);
+  }
+  *value = sum;
+  return true;
+}
+
 bool text_after(struct span text, struct span key, struct span *after) {
   for (struct span left = text;;) {
     if (begins(left, key)) {

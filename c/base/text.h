@@ -80,6 +80,9 @@ bool text_u64(struct span token, uint64_t *value);
 /* The same of a number that some kernels write below zero, with its sign or, then beyond `most`, without: that is 0. */
 bool text_natural(struct span token, uint64_t most, uint64_t *value, bool *is_negative);
 
+/* The same of 1 to 16 hexadecimal digits, as the kernel writes them: small letters, and no 0x. */
+bool text_hex(struct span token, uint64_t *value);
+
 /* What a parser made of a text: part of it, where a line that is not understood was left out. */
 enum parsed { REFUSED, WHOLE, IN_PART };
 

@@ -70,13 +70,8 @@ static bool read_installed_memory(struct reading *now, bb_wide *bytes, bool *has
   if (blocks == 0) return true;
   path_text(now, "/block_size_bytes");
   if (!read_text(now, PARSE, &text)) return false;
-  size_t digits = 0;
-  for (; digits < text.len; digits++) { /* the kernel writes it in hexadecimal without 0x */
-    const char c = text.at[digits];
-    if (!is_hex(c)) break;
-    size = size << 4 | (unsigned)(is_digit(c) ? c - '0' : c - 'a' + 10);
-  }
-  if (digits < 1 || digits > 16 || !span_is(without(text, digits), SPAN("\n"))) return not_understood(now, PARSE);
+  if (!ends(text, SPAN("\n")) || !text_hex((struct span){text.at, text.len - 1}, &size))
+    return not_understood(now, PARSE);
   *bytes = (bb_wide)size * blocks;
   return true;
 }

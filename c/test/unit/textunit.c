@@ -37,6 +37,12 @@ static void check_numbers(void) {
     const bool is = text_u64(span_of(numbers[i].token), &value);
     CHECK(is == numbers[i].is && (!is || value == numbers[i].value), "'%s'", numbers[i].token);
   }
+  uint64_t hex = 0;
+  CHECK(text_hex(SPAN("00ff"), &hex) && hex == 255, "hexadecimal");
+  CHECK(text_hex(SPAN("ffffffffffffffff"), &hex) && hex == UINT64_MAX, "16 digits");
+  static const char *const not_hex[] = {"", "0x1", "FF", "1 ", "00000000000000001"};
+  for (size_t i = 0; i < sizeof not_hex / sizeof not_hex[0]; i++)
+    CHECK(!text_hex(span_of(not_hex[i]), &hex), "'%s'", not_hex[i]);
   for (size_t i = 0; i < sizeof decimals / sizeof decimals[0]; i++) {
     bb_wide value = 0;
     struct span left = span_of(decimals[i].token);
