@@ -7,6 +7,16 @@
 #include "reader.h"
 #include "seqlock.h"
 
+static bool is_torn(const uint64_t *head, const uint64_t *tail) { return (*head & 1) != 0 || *head != *tail; }
+
+/* Begins to write a block anew, and empties it: nothing in it can be trusted. Its sequence, for its end. */
+static uint64_t begin_empty(uint64_t *head, uint64_t *tail) {
+  const uint64_t sequence = (*head | 1) + 1;
+  bb_write_begin(head, tail, sequence);
+  for (uint64_t *word = head + 1; word < tail; word++) bb_store(word, 0);
+  return sequence;
+}
+
 /* Makes order state and column agree with the newest whole report. A half-written slot stays half-written until its
  * next report comes: readers take the other slot, and rely on it that no slot ever goes back, not even to 0. */
 void bb_repair(struct bb_mapped *b, uint32_t record) {
@@ -17,25 +27,15 @@ void bb_repair(struct bb_mapped *b, uint32_t record) {
     if ((slot->head & 1) != 0 || slot->head <= (newest < 0 ? 0 : slot_at(b, record, (uint32_t)newest)->head)) continue;
     /* Neither whole nor being written, and still readers would prefer it: no kill leaves that, so the file is
      * corrupt. */
-    bb_write_begin(&slot->head, &slot->tail, (slot->head | 1) + 1);
-    for (uint64_t *word = &slot->stamp_ns; word < &slot->tail; word++) bb_store(word, 0);
+    begin_empty(&slot->head, &slot->tail);
     bb_store(&slot->tail, 0);
     bb_store(&slot->head, 0);
   }
-  if ((r->order_head & 1) != 0 || r->order_head != r->order_tail) {
-    /* Torn: nothing in it can be trusted. */
-    const uint64_t sequence = (r->order_head | 1) + 1;
-    bb_write_begin(&r->order_head, &r->order_tail, sequence);
-    for (uint64_t *word = &r->start_boot_ns; word < &r->order_tail; word++) bb_store(word, 0);
-    bb_write_end(&r->order_head, sequence);
-  }
+  if (is_torn(&r->order_head, &r->order_tail))
+    bb_write_end(&r->order_head, begin_empty(&r->order_head, &r->order_tail));
   struct bb_memory *m = memory_at(b, record);
-  if ((m->clone_head & 1) != 0 || m->clone_head != m->clone_tail) {
-    const uint64_t sequence = (m->clone_head | 1) + 1;
-    bb_write_begin(&m->clone_head, &m->clone_tail, sequence);
-    for (uint64_t *word = &m->clone_since_ns; word < &m->clone_tail; word++) bb_store(word, 0);
-    bb_write_end(&m->clone_head, sequence);
-  }
+  if (is_torn(&m->clone_head, &m->clone_tail))
+    bb_write_end(&m->clone_head, begin_empty(&m->clone_head, &m->clone_tail));
   bb_memory_repair(b, record);
   if (newest < 0) {
     bb_store(column_word(b, record), 0);

@@ -405,7 +405,7 @@ export const guards: [what: string, edits: Edit[], found: [Finder, ...Finder[]]]
   ],
   [
     'the repair of a torn order block',
-    [['board/repair.c', '(r->order_head & 1) != 0 || r->order_head != r->order_tail', 'false']],
+    [['board/repair.c', 'is_torn(&r->order_head, &r->order_tail)', 'false']],
     ['steps'],
   ],
   [
