@@ -63,22 +63,34 @@ int compare_names(const char *a, const char *b) {
   return *a == *b ? 0 : *a == 0 ? -1 : 1;
 }
 
+/* What is sorted: numbers, or names by their addresses. */
+typedef uint64_t __attribute__((may_alias)) item;
+_Static_assert(sizeof(const char *) == sizeof(item), "an address is an item");
+
 /* Merges two adjacent sorted halves. */
-static void fold_merge(const char **names, size_t half, size_t count, const char **room) {
+static void merge(item *items, size_t half, size_t count, item *room, bool (*in_order)(item a, item b)) {
   /* usually: a board that was made from a list is in order */
-  if (compare_names(names[half - 1], names[half]) <= 0) return;
-  memcpy(room, names, half * sizeof *names);
+  if (in_order(items[half - 1], items[half])) return;
+  memcpy(room, items, half * sizeof *items);
   size_t i = 0, k = half, to = 0;
-  while (i < half && k < count) names[to++] = compare_names(room[i], names[k]) <= 0 ? room[i++] : names[k++];
-  memcpy(names + to, room + i, (half - i) * sizeof *names);
+  while (i < half && k < count) items[to++] = in_order(room[i], items[k]) ? room[i++] : items[k++];
+  memcpy(items + to, room + i, (half - i) * sizeof *items);
+}
+
+static void sort_items(item *items, size_t count, item *room, bool (*in_order)(item a, item b)) {
+  for (size_t width = 1; width < count; width *= 2)
+    for (size_t at = 0; at + width < count; at += 2 * width)
+      merge(items + at, width, count - at < 2 * width ? count - at : 2 * width, room, in_order);
+}
+
+static bool names_in_order(item a, item b) {
+  return compare_names((const char *)(uintptr_t)a, (const char *)(uintptr_t)b) <= 0;
 }
 
 bool sort_names(const char **names, size_t count) {
-  const char **room = (const char **)malloc((count + 1) * sizeof *room);
+  item *room = (item *)malloc((count + 1) * sizeof *room);
   if (room == NULL) return false;
-  for (size_t width = 1; width < count; width *= 2)
-    for (size_t at = 0; at + width < count; at += 2 * width)
-      fold_merge(names + at, width, count - at < 2 * width ? count - at : 2 * width, room);
+  sort_items((item *)names, count, room, names_in_order);
   free(room);
   return true;
 }
@@ -90,20 +102,7 @@ bool sort_names(const char **names, size_t count) {
 #define NUMBER(key) ((key) & ((UINT64_C(1) << NUMBER_BITS) - 1))
 #define WIDTH(key) ((unsigned)((key) >> NUMBER_BITS))
 
-/* Likewise, of words. */
-static void merge_keys(uint64_t *keys, size_t half, size_t count, uint64_t *room) {
-  if (keys[half - 1] <= keys[half]) return;
-  memcpy(room, keys, half * sizeof *keys);
-  size_t i = 0, k = half, to = 0;
-  while (i < half && k < count) keys[to++] = room[i] <= keys[k] ? room[i++] : keys[k++];
-  memcpy(keys + to, room + i, (half - i) * sizeof *keys);
-}
-
-static void sort_keys(uint64_t *keys, size_t count, uint64_t *room) {
-  for (size_t width = 1; width < count; width *= 2)
-    for (size_t at = 0; at + width < count; at += 2 * width)
-      merge_keys(keys + at, width, count - at < 2 * width ? count - at : 2 * width, room);
-}
+static bool keys_in_order(item a, item b) { return a <= b; }
 
 /* Consecutive numbers, written with that width; 0: without leading zeros. */
 struct span_of_numbers {
@@ -211,7 +210,7 @@ static void gather(struct folding *f, size_t count) {
 static size_t find_ranges(struct folding *f, const struct group *g) {
   uint64_t *keys = f->keys + g->at;
   size_t found = 0;
-  sort_keys(keys, g->members, f->room);
+  sort_items(keys, g->members, f->room, keys_in_order);
   for (size_t i = 0; i < g->members;) {
     const uint64_t first = keys[i];
     uint64_t last = first;
