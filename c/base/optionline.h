@@ -22,6 +22,9 @@ struct option {
   const char *(*find_fallback)(struct words *why);
 };
 
+/* The place of a field that is in what a program calls `struct options`. */
+#define AT(field) .at = offsetof(struct options, field)
+
 /* The options of a program. */
 struct option_table {
   const struct option *options;
@@ -31,6 +34,7 @@ struct option_table {
   /* Reads the file that --config names: toml_read() with options_accept(). NULL: there is no such option. */
   bool (*read_file)(const char *file, struct words *fault);
 };
+#define OPTIONS_OF(array) .options = array, .count = sizeof array / sizeof array[0]
 
 /* Parses the whole line, and every option's value into its field of `into`, in the order of the table. For OPTIONS_BAD
  * the reason is in `fault`. */

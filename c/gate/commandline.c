@@ -79,7 +79,6 @@ static bool read_ignore(struct span text, void *field, struct words *why) {
   return value_some(text, "problem", beoboard_problem_name, NULL, BEOBOARD_NPROBLEMS, (uint32_t *)field, why);
 }
 
-#define AT(field) .at = offsetof(struct options, field)
 static const struct option options_of_gate[] = {
   {.name = "nodes", .value = "LIST", .read = read_nodes, AT(nodes)},
   {.name = "wait", .value = "TIME", .read = read_wait, AT(wait_ms)},
@@ -93,8 +92,7 @@ static const struct option options_of_gate[] = {
   {.name = "owner", .value = "USER", .read = read_owner, AT(owner)},
   {.name = "requests", .value = "DIR", .read = value_file, AT(requests)},
 };
-static const struct option_table table =
-  {.options = options_of_gate, .count = sizeof options_of_gate / sizeof options_of_gate[0]};
+static const struct option_table table = {OPTIONS_OF(options_of_gate)};
 
 /* Whatever is wrong with the rest: closed if every --fail on the line says so. */
 static bool fails_closed(int argc, char *argv[]) {

@@ -56,15 +56,13 @@ static bool read_interval(struct span text, void *field, struct words *why) {
   return true;
 }
 
-#define AT(field) .at = offsetof(struct options, field)
 static const struct option options_of_gpu[] = {
   {.name = "file", .value = "FILE", .read = value_path, AT(file)},
   {.name = "interval", .value = "TIME", .read = read_interval, AT(interval_ms)},
   {.name = "once", AT(once)},
   {.name = "library", .value = "PATH", .read = value_path, AT(library)},
 };
-static const struct option_table table =
-  {.options = options_of_gpu, .count = sizeof options_of_gpu / sizeof options_of_gpu[0]};
+static const struct option_table table = {OPTIONS_OF(options_of_gpu)};
 
 static bool is_open;
 static int64_t open_again_at; /* 0: the library works */

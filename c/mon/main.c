@@ -24,7 +24,7 @@
  * read. */
 #define SELDOM_NS UINT64_C(10000000000)
 
-static struct settings settings LARGE;
+static struct options settings LARGE;
 static char fault_text[1024], server_name[128];
 static struct teller teller;
 

@@ -40,7 +40,7 @@ const char settings_help[] =
   "  ssh node1 " PROGRAM " --stdio --most 1000\n";
 
 static bool read_listen(struct span text, void *field, struct words *why) {
-  struct settings *settings = field;
+  struct options *settings = field;
   struct address *address = &settings->listen[settings->listen_count++];
   if (!parse_address(text, DEFAULT_PORT, address, why)) return false;
   return address->family != AF_UNSPEC ||
@@ -55,7 +55,6 @@ static bool read_most(struct span text, void *field, struct words *why) {
   return true;
 }
 
-#define AT(field) .at = offsetof(struct settings, field)
 static const struct option options_of_mon[] = {
   {.name = "listen", .value = "ADDR[:PORT]", .most = MOST_LISTENERS, .read = read_listen},
   {.name = "stdio", AT(stdio)},
@@ -66,10 +65,9 @@ static const struct option options_of_mon[] = {
   {.name = "user", .value = "USER", .read = value_user, AT(user)},
   {.name = "seccomp", AT(seccomp)},
 };
-static const struct option_table table =
-  {.options = options_of_mon, .count = sizeof options_of_mon / sizeof options_of_mon[0]};
+static const struct option_table table = {OPTIONS_OF(options_of_mon)};
 
-enum outcome settings_read(int argc, char *const argv[], struct settings *settings, struct words *fault) {
+enum outcome settings_read(int argc, char *const argv[], struct options *settings, struct words *fault) {
   const enum outcome outcome = options_read(&table, argc, argv, settings, fault);
   if (outcome != OPTIONS_GOOD) return outcome;
   if (settings->stdio && settings->listen_count > 0) {

@@ -7,7 +7,7 @@
 
 #define DEFAULT_PORT 2710u
 
-struct settings {
+struct options {
   bool stdio, seccomp;
   unsigned listen_count;
   struct address listen[MOST_LISTENERS];
@@ -18,7 +18,7 @@ struct settings {
 };
 
 /* Parses them into zeroed memory; for OPTIONS_BAD the reason is in `fault`. */
-enum outcome settings_read(int argc, char *const argv[], struct settings *settings, struct words *fault);
+enum outcome settings_read(int argc, char *const argv[], struct options *settings, struct words *fault);
 
 extern const char settings_help[];
 

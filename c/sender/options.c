@@ -134,7 +134,6 @@ static bool read_tree(struct span text, void *field, struct words *why) {
   return value_path(text, &tree[tree[0] != NULL], why);
 }
 
-#define AT(field) .at = offsetof(struct options, field)
 static const struct option options_of_send[] = {
   {.name = "to", .value = "ADDR[:PORT]", .most = MOST_TO, .read = read_to},
   {.name = "interface", .value = "IF", .read = read_interface, AT(interface)},
@@ -160,9 +159,7 @@ static const struct option options_of_send[] = {
 };
 
 static bool options_read_file(const char *name, struct words *fault);
-static const struct option_table table = {
-  .options = options_of_send, .count = sizeof options_of_send / sizeof options_of_send[0],
-    .read_file = options_read_file};
+static const struct option_table table = {OPTIONS_OF(options_of_send), .read_file = options_read_file};
 
 static bool options_read_file(const char *name, struct words *fault) {
   static struct toml file LARGE;

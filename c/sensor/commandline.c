@@ -42,7 +42,6 @@ static bool read_problems(struct span text, void *field, struct words *why) {
   return value_some(text, "problem", beoboard_problem_name, NULL, BEOBOARD_NPROBLEMS, (uint32_t *)field, why);
 }
 
-#define AT(field) .at = offsetof(struct options, field)
 static const struct option options_of_sensor[] = {
   {.name = "hosts", .value = "FILE", .read = value_file, AT(hosts)},
   {.name = "qconf", .value = "PATH", .read = value_file, AT(qconf)},
@@ -52,8 +51,7 @@ static const struct option options_of_sensor[] = {
   {.name = "board", .value = "PATH", .read = value_file, AT(round.board)},
   {.name = "owner", .value = "USER", .read = value_user, AT(round.owner)},
 };
-static const struct option_table table =
-  {.options = options_of_sensor, .count = sizeof options_of_sensor / sizeof options_of_sensor[0]};
+static const struct option_table table = {OPTIONS_OF(options_of_sensor)};
 
 enum outcome read_options(int argc, char *argv[], struct options *options, struct words *fault) {
   *options = (struct options){.qconf = "qconf", .round = {.problems = NO_JOB_PROBLEMS}};

@@ -115,7 +115,6 @@ static bool read_recent(struct span text, void *field, struct words *why) {
 }
 
 /* In the order in which the other program reads them. */
-#define AT(field) .at = offsetof(struct options, field)
 static const struct option options_of_check[] = {
   {.name = "nodes", .value = "LIST", .read = read_nodes, AT(query)},
   {.name = "fail", .value = "WAY", .read = read_fail, AT(fail)},
@@ -130,8 +129,7 @@ static const struct option options_of_check[] = {
 };
 static const char *const elsewhere[] = {"where", "config", NULL};
 static const struct option_table table = {
-  .options = options_of_check, .count = sizeof options_of_check / sizeof options_of_check[0], .elsewhere = elsewhere,
-    .whose = "beoboard check"};
+  OPTIONS_OF(options_of_check), .elsewhere = elsewhere, .whose = "beoboard check"};
 
 /* The value of --fail, whatever else is wrong with the command line; none if --fail itself is invalid. */
 static enum fail fail_alone(int argc, char *argv[]) {

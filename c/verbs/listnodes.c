@@ -82,7 +82,6 @@ static bool read_problems(struct span text, void *field, struct words *why) {
 }
 
 /* In the order in which the other program reads them; --names goes before --nodes, which needs it. */
-#define AT(field) .at = offsetof(struct options, field)
 static const struct option options_of_nodes[] = {
   {.name = "state", .letter = 's', .value = "STATES", .read = read_states, AT(states)},
   {.name = "for-at-least", .value = "TIME", .read = read_for_at_least, AT(for_ms)},
@@ -99,8 +98,7 @@ static const struct option options_of_nodes[] = {
 };
 static const char *const elsewhere[] = {"where", "job-id", "user", "for", "slurm-dir", "config", NULL};
 static const struct option_table table = {
-  .options = options_of_nodes, .count = sizeof options_of_nodes / sizeof options_of_nodes[0], .elsewhere = elsewhere,
-    .whose = "beoboard nodes"};
+  OPTIONS_OF(options_of_nodes), .elsewhere = elsewhere, .whose = "beoboard nodes"};
 
 noreturn void give_up(const char *why, int code) {
   complain(why);
