@@ -12,7 +12,7 @@ import { codeOfError, ERROR_CODES, type ErrorCode } from '../text/errorcodes.js'
 import { lowerCase } from '../text/text.js';
 import { qualityOf } from './accept.js';
 import { ClientConnection } from './clients.js';
-import { MOST_HEAD, type ParserError, Refusal, readAsHttp11, refusalOf, targetOf } from './requests.js';
+import { MOST_HEAD, type ParserError, Refusal, refusalOf, targetOf } from './requests.js';
 import { gzipped, type Pieces, send, takesGzip } from './sending.js';
 import { type ClientCounts, type TcpOptions, TcpServer } from './tcpserver.js';
 
@@ -170,7 +170,6 @@ export class HttpServer extends TcpServer<HttpConnection, HttpCounts> {
     server.on('connection', (socket: Socket) => {
       const client = this.admit(socket);
       if (client === undefined) return;
-      socket.prependListener('data', readAsHttp11());
       // Node calls this after the last answer; the end of a connection is ours to decide (`finish`).
       socket.destroySoon = () => this.finish(client);
     });

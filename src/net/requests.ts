@@ -76,48 +76,22 @@ export function targetOf({ method, url = '', httpVersion, headers, rawHeaders }:
   return { host: authority ?? named, path: plain, search };
 }
 
-/**
- * Changes what a client sends, chunk by chunk, as if higher minor versions of HTTP/1, which the parser does not take,
- * were 1.1: so they have to be answered (RFC 9110, 2.5). That no other byte of a request can look so matters to nobody:
- * it keeps its length, and bodies are not read.
- */
-export function readAsHttp11(): (chunk: Buffer) => void {
-  const before = Buffer.from(' HTTP/1.');
-  let last: Buffer = Buffer.alloc(0);
-  return chunk => {
-    const text = Buffer.concat([last, chunk]);
-    for (let at = text.indexOf(before); at >= 0; at = text.indexOf(before, at + 1)) {
-      const digit = at + before.length;
-      if (/[2-9]/.test(String.fromCharCode(text[digit] ?? 0))) chunk[digit - last.length] = 0x31;
-    }
-    last = Buffer.from(text.subarray(-before.length));
-  };
-}
-
 /** An error of the parser: what it read last, and how far it came. */
 export type ParserError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer; readonly bytesParsed?: number };
 
 /** The answer to what the parser could not take; the connection cannot go on after it. */
 export function refusalOf({ code, rawPacket, bytesParsed = 0 }: ParserError): Refusal {
-  const text = rawPacket?.toString('latin1') ?? '';
   switch (code) {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return new Refusal('request_timeout', 'the request did not come to its end in time', true);
     case 'HPE_HEADER_OVERFLOW': {
-      const begun = text.slice(0, bytesParsed).split('\r\n\r\n').at(-1) ?? '';
+      const begun = rawPacket?.toString('latin1', 0, bytesParsed).split('\r\n\r\n').at(-1) ?? '';
       return begun.includes('\n')
         ? new Refusal('headers_too_large', LONG_HEADERS, true)
         : new Refusal('target_too_long', LONG_TARGET, true);
     }
+    case 'HPE_PAUSED_H2_UPGRADE':
+      return new Refusal('other_version', OTHER_VERSION, true);
   }
-  const [line = ''] = text.slice(text.lastIndexOf('\n', bytesParsed - 1) + 1).split(/\r?\n/, 1);
-  const [, version] = /^[\w!#$%&'*+.^`|~-]+ \S+ HTTP\/(\d\.\d)$/.exec(line) ?? [];
-  if (
-    code === 'HPE_PAUSED_H2_UPGRADE' ||
-    (code === 'HPE_INVALID_VERSION' && version !== undefined && version !== '1.1')
-  )
-    return new Refusal('other_version', OTHER_VERSION, true);
-  if (code === 'HPE_INVALID_METHOD' && version !== undefined)
-    return new Refusal('unknown_method', 'this method is not known here; use GET or HEAD', true);
   return new Refusal('invalid_request', 'this is not a valid HTTP request', true);
 }

@@ -23,7 +23,6 @@ export const ERROR_CODES = {
   /** The addon, or another file of the program, is not there. */
   not_installed: 500,
   lock_failed: 500,
-  unknown_method: 501,
   no_board: 503,
   too_much: 503,
   /** Another process has it. */

