@@ -16,7 +16,7 @@ const at = path => fileURLToPath(new URL(path, import.meta.url));
 const KEPT = at('./odd.jsonl');
 export const SIZES = [4, 16, 64, 256];
 /** Seconds between looks. */
-export const LOOK_S = 5;
+const LOOK_S = 5;
 
 /** What the results depend on. */
 const SOURCES = ['cells', 'deviation', 'judge', 'peers', 'readings', 'tallies'].map(name => `outliers/${name}`);
@@ -117,7 +117,7 @@ function found(kind, size, fault, times, seed) {
 }
 
 /** Whether jobs of a kind have what a fault is of. */
-export const canHave = (kind, fault) => !fault.startsWith('gpu') || kind === 'training';
+const canHave = (kind, fault) => !fault.startsWith('gpu') || kind === 'training';
 
 /** Kinds of which the CPUs are idle, unequally busy, or all wait now and then: their clock rates are compared seldom. */
 const SELDOM_COMPARED = ['training', 'farm', 'uneven', 'checkpointing'];

@@ -11,7 +11,7 @@ import { type Contract, ContractError, type Names } from './model.js';
 import { emitPython } from './python.js';
 import { emitWordingC, emitWordingLayout, readWording, WORDING } from './wording.js';
 
-export const DOCUMENTS = ['proto/stat-v1.md', 'proto/board-v2.md', 'proto/relay-v1.md'];
+const DOCUMENTS = ['proto/stat-v1.md', 'proto/board-v2.md', 'proto/relay-v1.md'];
 
 export const NAMES: Names = {
   prefix: 'bb',

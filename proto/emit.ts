@@ -336,14 +336,6 @@ export function emitTerms(contract: Contract): string {
       'meanings',
       objects(tables, terms => ranked(terms).map(term => `${term.name}: ${JSON.stringify(meaningOf(term))},`)),
     ),
-    ...exported(
-      'For how long each has to be absent until it is over, ms.',
-      'quietMs',
-      objects(
-        tables.filter(([, terms]) => terms.some(({ quietMs }) => quietMs !== undefined)),
-        terms => ranked(terms).map(({ name, quietMs }) => `${name}: ${quietMs},`),
-      ),
-    ),
     '',
   ].join('\n');
 }

@@ -9,7 +9,7 @@ export const WORDING = 'proto/wording.md';
 /** A piece of a sentence: a text, or what is filled in. */
 type Piece = string | { readonly slot: string; readonly so?: string; readonly or?: string };
 
-export interface Wording {
+interface Wording {
   readonly sentences: readonly { name: string; pieces: readonly Piece[] }[];
   readonly reasons: readonly { reason: string; meaning: string; sends: string; why: string }[];
 }

@@ -53,7 +53,7 @@ import type { Options as LineOptions } from '@grafana/schema/dist/esm/raw/compos
 export type Colour = 'green' | 'yellow' | 'orange' | 'red' | 'blue' | 'purple' | 'text';
 
 /** Our units, by Grafana's names. */
-export type Unit =
+type Unit =
   | 'short'
   | 'none'
   | 's'
@@ -77,7 +77,7 @@ export interface Query {
 }
 
 /** The query as Grafana sends it to Prometheus. The schema's package has no type for it. */
-export interface Target extends DataQuery {
+interface Target extends DataQuery {
   datasource: DataSourceRef;
   expr: string;
   legendFormat: string;
@@ -114,7 +114,7 @@ export interface Placed {
   readonly panel: Panel;
 }
 
-export interface Row {
+interface Row {
   readonly title: string;
   /** In Grafana's steps of 30 pixels. */
   readonly height: number;
@@ -275,7 +275,7 @@ export function timeline(common: Common): Placed {
 }
 
 /** A column of a table: a label, or the values of a query. */
-export interface Column {
+interface Column {
   /** The label's name, or the query's letter. */
   readonly of: string;
   readonly name: string;

@@ -72,7 +72,7 @@ export const RACK: VariableModel = typed(
 );
 
 /** The states of a node, from the best to the worst in the order of the bands, and their colours. */
-export const STATES: readonly [state: string, colour: Colour][] = [
+const STATES: readonly [state: string, colour: Colour][] = [
   ['live', 'green'],
   ['uncertain', 'yellow'],
   ['silent', 'red'],

@@ -22,7 +22,7 @@ const STICKY = 0o1000;
 const [STEP_MS, STEPS] = [20, 250];
 
 /** What is acknowledged; `acksWhy`: why nothing is known. */
-export interface FoundAcks {
+interface FoundAcks {
   readonly acks: readonly Ack[];
   readonly acksWhy?: string;
 }

@@ -45,7 +45,7 @@ export type BoardChange = {
 type RingEventKind = Exclude<(typeof enums.event_kind)[number], 'none'>;
 
 /** An event that the receiver has written. `unknown`: its kind belongs to a later version. */
-export interface RingEvent {
+interface RingEvent {
   readonly event: RingEventKind | 'unknown';
   readonly number: number;
   readonly node?: string | undefined;
@@ -101,7 +101,7 @@ export interface Following {
  * The problems of a board's nodes, as the same reader learnt them from the board of that number; see
  * `BoardReader.opened`.
  */
-export interface KnownProblems {
+interface KnownProblems {
   readonly opened: number;
   readonly realNs: bigint;
   readonly problems: Uint32Array;

@@ -15,7 +15,7 @@ const ONE_FLOOD_MS = 5000;
 const EACH_MOST = 3;
 
 /** Both ends in ms before the look. */
-export interface Gap {
+interface Gap {
   readonly what: string;
   /** The link by which nothing was heard; undefined: by none. */
   readonly link?: number;

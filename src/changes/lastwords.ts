@@ -25,7 +25,7 @@ const MEANING: Readonly<Record<SaidWord, string>> = {
 const HOTTER_DC = 50;
 
 /** The hottest sensor of all live nodes of each hardware, in tenths of a degree. */
-export function warmestOf(snapshot: Snapshot): ReadonlyMap<number, number> {
+function warmestOf(snapshot: Snapshot): ReadonlyMap<number, number> {
   const warmest = new Map<number, number>();
   for (let i = 0; i < snapshot.count; i++) {
     if (snapshot.stateOf(i) !== 'live') continue;
@@ -72,7 +72,7 @@ export function saidJson({ reportedMs, rows }: Saying) {
 }
 
 /** A silent node and its last words. */
-export interface SilencedNode {
+interface SilencedNode {
   readonly name: string;
   readonly saying: Saying;
 }

@@ -2,7 +2,7 @@
 // Pure: no board, no clock. docs/internals/liveness.md has the argument and the rates.
 
 /** A node that is not heard. */
-export interface Unheard {
+interface Unheard {
   /** The age of its last report, ms. */
   readonly ageMs: number;
   /** Its interval, ms. */

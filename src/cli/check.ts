@@ -117,7 +117,7 @@ interface Recent {
 }
 
 /** The nodes with each problem, and those that had it. */
-export interface Troubles {
+interface Troubles {
   readonly problems: readonly (readonly [problem: Problem, names: readonly string[]])[];
   readonly recent: readonly Recent[];
 }

@@ -63,7 +63,7 @@ export function nodesCommand(state: State, { nodes, where, board, owner }: Comma
 }
 
 /** The status of the same nodes with all anomalies. Options about the layout do not matter here. */
-export function statusCommand(
+function statusCommand(
   { nodes, where, exceptions, jobs, slurmDir, board, owner }: CommandOptions,
   how: readonly string[] = [],
 ): string[] {

@@ -16,7 +16,7 @@ import { tableLines } from './table.js';
 import { troubleLines, wrapped } from './troublelist.js';
 
 /** How the page is laid out. */
-export interface PageOptions {
+interface PageOptions {
   readonly board: string;
   readonly long?: boolean | undefined;
   /** Columns of the terminal. */

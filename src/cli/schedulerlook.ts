@@ -13,7 +13,7 @@ import { disagreements } from '../trouble/disagreements.js';
 import { type TableColumn, tableLines } from './table.js';
 
 /** What such a verb is asked for. */
-export interface SchedulerOptions {
+interface SchedulerOptions {
   readonly board: string;
   readonly owner: string | number | undefined;
   readonly slurmDir: string;

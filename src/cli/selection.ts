@@ -19,7 +19,7 @@ export interface Selection
 }
 
 /** What is checked besides the state of a node. */
-export interface SelectionFilter {
+interface SelectionFilter {
   readonly condition?: string | undefined;
   /** That it is live and has no problem. */
   readonly healthy?: boolean;

@@ -26,7 +26,7 @@ import { jobsSeen } from './watchjobs.js';
 import { choiceOf, press, type ShownScreen, type WatchFilter, type WatchView } from './watchstate.js';
 
 /** The options that apply at the start. */
-export interface Start {
+interface Start {
   readonly nodes: readonly string[] | undefined;
   readonly where: WatchFilter['where'];
   readonly sort: string | undefined;

@@ -51,7 +51,7 @@ export type BoardSeen =
     };
 
 /** The rows in their order; `none`: why there are none. */
-export type Body =
+type Body =
   | { readonly kind: 'nodes'; readonly nodes: readonly Surveyed[] }
   | { readonly kind: 'folded'; readonly states: readonly FoldedState[] }
   | { readonly kind: 'groups'; readonly groups: readonly NodeGroup[] }
@@ -68,7 +68,7 @@ export interface Appearance {
   readonly page?: string | undefined;
 }
 
-export interface WatchFrame {
+interface WatchFrame {
   readonly lines: string[];
   /** The view, with the selection on the row of its node. */
   readonly view: WatchView;

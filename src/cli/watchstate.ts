@@ -69,9 +69,9 @@ export interface ShownScreen {
 }
 
 /** What else the caller has to do. */
-export type Deed = 'quit' | 'suspend' | 'redraw';
+type Deed = 'quit' | 'suspend' | 'redraw';
 
-export interface Pressed {
+interface Pressed {
   readonly view: WatchView;
   readonly deed?: Deed;
 }

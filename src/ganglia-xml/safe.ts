@@ -42,7 +42,7 @@ const FIRST = Uint8Array.from({ length: 256 }, (_, byte) => Number(LETTER_OR_DIG
  * underscore, and begins with a letter or digit, so that it is neither a hidden file, nor `..`, nor gmetad's own
  * `__SummaryInfo__`. What is not kept becomes an underscore, one for each character. Of a name nothing may be left.
  */
-export function putSafe(
+function putSafe(
   to: Uint8Array,
   at: number,
   from: Uint8Array,

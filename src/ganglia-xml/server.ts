@@ -9,7 +9,7 @@ import type { Address, Network } from '../text/addresses.js';
 const MOST_CLIENTS = 64;
 
 /** What happened to clients so far. */
-export interface GangliaCounts extends ClientCounts {
+interface GangliaCounts extends ClientCounts {
   /** Gone before the end. */
   left: number;
   /** Invalid or too long queries. */

@@ -52,7 +52,7 @@ function differsText(member: JobMember): string | undefined {
 }
 
 /** A column of the nodes of a job. */
-export interface MemberColumn {
+interface MemberColumn {
   readonly title: string;
   /** Texts are aligned left, numbers right. */
   readonly isLeft?: boolean;

@@ -176,7 +176,7 @@ export function jobJson({
 }
 
 /** Whose nodes are asked for. */
-export interface JobFilter {
+interface JobFilter {
   /** As for `jobsNumbered`. */
   readonly job?: string | undefined;
   readonly user?: string | undefined;

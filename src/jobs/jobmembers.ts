@@ -14,7 +14,7 @@ import { compareNames } from '../text/hostlists.js';
 import type { ListedJob } from './joblist.js';
 
 /** A reading of a node beside those of its peers. */
-export interface PeerDifference {
+interface PeerDifference {
   readonly compared: Compared;
   readonly reading: Reading;
   readonly value: number;

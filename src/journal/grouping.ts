@@ -63,7 +63,7 @@ export class Limiter {
 }
 
 /** Occurrences that share a line. */
-export interface EventGroup {
+interface EventGroup {
   readonly what: Happening;
   readonly atMs: number;
   nodes: string[];

@@ -4,7 +4,7 @@ import { terms } from '../layout/terms.gen.js';
 import type { EventName } from '../options/journalevents.js';
 import { json } from '../text/output.js';
 
-export { EVENTS, type EventName } from '../options/journalevents.js';
+export { EVENTS } from '../options/journalevents.js';
 
 /** The group that may read jobs. */
 export const JOBS_GROUP = 'beoboard-jobs';
@@ -62,7 +62,7 @@ export const ENDS = {
 export const BEGINS: ReadonlyMap<string, string> = new Map(Object.entries(ENDS).map(([begin, end]) => [end, begin]));
 
 /** What identifies a line, and when and from what it was written. */
-export interface LineFrame {
+interface LineFrame {
   /** Boot id of the master, creation of the board, number of the line; see `lineId`. */
   readonly id: string;
   /** When it was written down: ISO time, and CLOCK_MONOTONIC of that boot, ms. */

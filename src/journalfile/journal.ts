@@ -13,7 +13,7 @@ export interface Place {
 }
 
 /** Takes the lines of a journal, one after another. Returns false for a line that makes no sense. */
-export type TakeLine = (line: Line, place: Place) => boolean;
+type TakeLine = (line: Line, place: Place) => boolean;
 
 /** Where the jobs of each event stand in a segment. */
 interface JobsIndex {
@@ -25,7 +25,7 @@ interface JobsIndex {
 }
 
 /** The jobs of an event. */
-export type JobsTold = Omit<JobsLine, 'id'>;
+type JobsTold = Omit<JobsLine, 'id'>;
 
 export const NO_JOBS: JobsTold = { jobs: [] };
 

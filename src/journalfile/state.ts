@@ -33,7 +33,7 @@ export interface JournalState {
 }
 
 /** A state, and the name of the journal. */
-export interface FoundJournal {
+interface FoundJournal {
   readonly name: string;
   readonly state: JournalState;
 }
@@ -121,7 +121,7 @@ export function readJournalStates(folder: string, boardPath: string): FoundJourn
 type Look = Pick<Snapshot, 'realNs'> & { readonly evidence: Pick<Snapshot['evidence'], 'nowNs'> };
 
 /** What is wrong with a journal. */
-export interface JournalTrouble {
+interface JournalTrouble {
   readonly name: string;
   /** In a sentence. */
   readonly text: string;

@@ -44,9 +44,9 @@ type AlwaysThere = {
 }[keyof ReportFields];
 
 /** Entries of arrays as readers see them: a value that is marked as unknown is absent. */
-export type NetInterface = Omit<Decoded<'net_if'>, 'mbps'> & Partial<Pick<Decoded<'net_if'>, 'mbps'>>;
-export type CpuGroup = Partial<Decoded<'cpu_group'>>;
-export type Gpu = Partial<Decoded<'gpu_slot'>>;
+type NetInterface = Omit<Decoded<'net_if'>, 'mbps'> & Partial<Pick<Decoded<'net_if'>, 'mbps'>>;
+type CpuGroup = Partial<Decoded<'cpu_group'>>;
+type Gpu = Partial<Decoded<'gpu_slot'>>;
 
 /** A report as readers see it: what was not measured is absent, and so are unused entries of arrays. */
 export type Report = Pick<RawReport, AlwaysThere & keyof RawReport> &
@@ -66,7 +66,7 @@ const SIZES: Record<string, number> = { u8: 1, u16: 2, u32: 4, u64: 8, i16: 2, i
 /** Keeps every byte: a byte order mark is part of a name. */
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
-export type Getter = (view: DataView, base: number) => unknown;
+type Getter = (view: DataView, base: number) => unknown;
 
 /** Whether a 64-bit field is a bigint: it is not a counter and can exceed 2^53. */
 export function isBig(field: Pick<Field, 'unit'>): boolean {
@@ -197,7 +197,7 @@ export interface Leaf {
   readonly unless: Unless | undefined;
 }
 
-export interface Unless {
+interface Unless {
   readonly field: Field;
   readonly value: number;
 }

@@ -53,22 +53,3 @@ export const meanings = {
     late: "its sender was late",
   },
 } as const;
-
-/** For how long each has to be absent until it is over, ms. */
-export const quietMs = {
-  problem: {
-    held: 60000,
-    bad_health: 60000,
-    root_readonly: 60000,
-    memory_errors: 60000,
-    gpu_lost: 60000,
-    gpu_errors: 600000,
-    root_full: 60000,
-    scratch_full: 60000,
-    health_warning: 60000,
-    oom: 600000,
-    hung_tasks: 600000,
-    throttled: 600000,
-    ecc: 3600000,
-  },
-} as const;

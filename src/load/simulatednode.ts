@@ -146,7 +146,7 @@ function follow(view: DataView, offset: number, value: number, part: number): vo
   view.setUint32(offset, Math.round(last + (value - last) * Math.min(1, part)), true);
 }
 
-export interface Simulated {
+interface Simulated {
   name: string;
   cluster: string | undefined;
   intervalMs: number;

@@ -151,7 +151,7 @@ export interface BoardMapping {
 }
 
 /** Of the addon, for readers. */
-export interface BoardAddon {
+interface BoardAddon {
   /**
    * `count` texts of UTF-8, one every `stride` bytes from `first` on, each up to its first NUL and at most `most` bytes
    * long; joined by NULs. Throws if there are not so many.

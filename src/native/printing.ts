@@ -90,7 +90,7 @@ export const JSON_ROW = [
 ] as const;
 
 /** Of the addon, for exporters. */
-export interface PrintingAddon {
+interface PrintingAddon {
   /**
    * Makes a function that reads numbers into `values`, which must be neither transferred nor resized. `wanted` has
    * six numbers for each value: its kind in `GATHERED`; its byte in the report (of a bit, its number there; of a share,

@@ -144,7 +144,7 @@ export interface BulkSender {
 }
 
 /** Of the addon, for receivers and for simulated nodes. */
-export interface ReceivingAddon {
+interface ReceivingAddon {
   /** With only a path: opens the existing board in order to remove nodes, while no receiver runs. */
   Writer: new (
     options: WriterOptions | string,

@@ -80,7 +80,7 @@ export interface Mirror {
 }
 
 /** Of the addon, for relays and mirrors. */
-export interface RelayingAddon {
+interface RelayingAddon {
   Sweep: new (mapping: BoardMapping) => Sweep;
   Mirror: new (options: MirrorOptions) => Mirror;
 }

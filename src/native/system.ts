@@ -15,7 +15,7 @@ export interface ClockState {
 }
 
 /** Of the addon, for every program. */
-export interface SystemAddon {
+interface SystemAddon {
   /** Fills CLOCK_REALTIME, CLOCK_BOOTTIME and CLOCK_MONOTONIC in ns, read back to back. */
   clocks(into: BigUint64Array): void;
   /** The kernel's clock discipline, read only; undefined if the kernel does not report it. */

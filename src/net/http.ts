@@ -46,7 +46,7 @@ export interface HttpRequest {
 }
 
 /** The header with which our own pages ask. A page of another site can send it only after a preflight, which fails. */
-export const PAGE_HEADER = 'x-beoboard-page';
+const PAGE_HEADER = 'x-beoboard-page';
 
 /** The output of a stream: one client. */
 export interface Sink {
@@ -106,7 +106,7 @@ class HttpConnection extends ClientConnection {
 }
 
 /** Counters of clients. */
-export interface HttpCounts extends ClientCounts {
+interface HttpCounts extends ClientCounts {
   /** Requests for a name that is not this server's. */
   misnamed: number;
 }

@@ -28,7 +28,7 @@ export class Refusal extends Error {
 }
 
 /** What a request is for. */
-export interface Target {
+interface Target {
   /** The host, perhaps with a port; empty: none. */
   readonly host: string;
   /** Begins with a slash. What need not be percent-encoded is not. */

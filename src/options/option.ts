@@ -22,7 +22,7 @@ export interface Option<T> {
 }
 
 /** The default in the form that a user would write, so that the same parser reads it, and as help shows it. */
-export interface Fallback {
+interface Fallback {
   readonly texts: () => readonly string[];
   readonly shown: string;
 }

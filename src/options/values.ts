@@ -146,7 +146,7 @@ export function bytes(low: string, high: string): OptionValue<number> {
 }
 
 /** Some of the last events: so many, or those of so long, ms. */
-export type Last = { readonly count: number } | { readonly ms: number };
+type Last = { readonly count: number } | { readonly ms: number };
 
 export const last: OptionValue<Last> = {
   kind: 'number',
@@ -309,7 +309,7 @@ export const clusterName = value('text', (text): string => {
 });
 
 /** A cluster, and the name that Ganglia has for it. */
-export interface GangliaName {
+interface GangliaName {
   readonly cluster: string;
   /** UTF-8, byte by byte, as gmond sends it and gmetad takes it. */
   readonly text: string;
@@ -376,7 +376,7 @@ export const natsServer = value('address', (text): string => {
 });
 
 /** A master, and the file with the public key of its relay. */
-export interface TrustedMaster {
+interface TrustedMaster {
   readonly name: string;
   readonly path: string;
 }

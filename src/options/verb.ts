@@ -8,7 +8,7 @@ import type { ValueKind } from './values.js';
 type ArgumentWord = keyof typeof argumentKinds;
 
 /** `<list>`, `[field]`, `[lists...]`: needed, optional, any number of them. */
-export type Argument = `<${ArgumentWord}>` | `[${ArgumentWord}]` | `[${ArgumentWord}...]`;
+type Argument = `<${ArgumentWord}>` | `[${ArgumentWord}]` | `[${ArgumentWord}...]`;
 
 export interface Verb<K extends OptionName = OptionName, F extends OptionForms = OptionForms> {
   readonly name: string;

@@ -30,7 +30,7 @@ export interface CountedValue {
 }
 
 /** What a new reading has changed. */
-export type OutlierChange = 'none' | 'begins' | 'ends';
+type OutlierChange = 'none' | 'begins' | 'ends';
 
 export class OutlierCells {
   /** When the last new reading was counted, and its value. */

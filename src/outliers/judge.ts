@@ -37,7 +37,7 @@ export interface JobSeen {
 }
 
 /** A node that differs from its peers. Numbers are in the unit of the reading. */
-export interface Mark {
+interface Mark {
   readonly job: string;
   readonly node: string;
   readonly reading: string;
@@ -55,7 +55,7 @@ export interface Mark {
  * Why a job is not judged now: it has just begun, most of its nodes have just changed, too few of its nodes can be
  * compared, or they are not known to be its alone.
  */
-export type Unjudged = 'young' | 'changed' | 'few' | 'shared';
+type Unjudged = 'young' | 'changed' | 'few' | 'shared';
 
 export interface Judgement {
   /** Standing marks, also those that began earlier. */

@@ -5,10 +5,10 @@
  * A condition tells of the node itself and may mark it. A load tells of its share of the work: a job may share it out
  * as it likes, so a load only sorts, and marks only a node that had the same share as the others for ten minutes.
  */
-export type Class = 'condition' | 'load';
+type Class = 'condition' | 'load';
 
 /** The side on which a value is bad. */
-export type BadDirection = 'low' | 'high' | 'both';
+type BadDirection = 'low' | 'high' | 'both';
 
 export interface Compared {
   /** The reading's name in src/readings, in whose unit the value and `floor` are. */

@@ -353,7 +353,7 @@ export function boardJson(snapshot: Snapshot) {
 }
 
 /** What is written about the nodes. */
-export interface StatusContents {
+interface StatusContents {
   readonly nodes: readonly Surveyed[];
   readonly odd: readonly Sentence[];
   readonly trouble: readonly TroubleInfo[];
@@ -362,7 +362,7 @@ export interface StatusContents {
 }
 
 /** In which form it is written. */
-export interface Form {
+interface Form {
   /** Only these nodes. */
   readonly columns?: readonly string[] | undefined;
   /** What Slurm says about each node. */

@@ -51,7 +51,7 @@ function shortList(list: string): string {
 }
 
 /** A line in pieces: how severe, since when, and the rest. */
-export interface TroubleText {
+interface TroubleText {
   readonly severity: string;
   readonly since: string;
   readonly text: string;

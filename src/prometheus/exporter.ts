@@ -23,7 +23,7 @@ const TRIES = 3;
 type NameLabel = keyof ScrapedBoard['names'];
 
 /** The pieces of a document, each valid until the next is asked for; undefined: not ready yet. */
-export type Document = Generator<Uint8Array | undefined>;
+type Document = Generator<Uint8Array | undefined>;
 
 /** The exporter's own counters. */
 interface Done {

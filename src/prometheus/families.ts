@@ -42,7 +42,7 @@ export const DEFAULT_COLLECTORS = [
   'receiver',
 ] as const;
 /** The collectors that must be asked for: useful to some users, and with many series. */
-export const MORE_COLLECTORS = ['system', 'meminfo', 'interfaces', 'gpus'] as const;
+const MORE_COLLECTORS = ['system', 'meminfo', 'interfaces', 'gpus'] as const;
 export const COLLECTORS = [...DEFAULT_COLLECTORS, ...MORE_COLLECTORS];
 export type CollectorName = (typeof COLLECTORS)[number];
 

@@ -53,7 +53,7 @@ function shardsOf({ query, host, zone }: HttpRequest): HttpResponse {
 }
 
 /** Answers one request. */
-export function responder(exporter: Exporter, { nodeMetrics }: Pick<PrometheusOptions, 'nodeMetrics'>) {
+function responder(exporter: Exporter, { nodeMetrics }: Pick<PrometheusOptions, 'nodeMetrics'>) {
   return (request: HttpRequest): HttpResponse => {
     const { path, query, accept, isForeign, token } = request;
     const front = (status: number): HttpResponse => {

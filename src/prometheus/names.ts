@@ -10,7 +10,7 @@ const KEPT = 9;
 export const BOOT_TIME = 8;
 
 /** FNV-1a of the name, 32 bits: a node stays in its shard, whatever nodes are added or removed. */
-export function hashOf(name: string): number {
+function hashOf(name: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < name.length; i++) hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193);
   return hash >>> 0;

@@ -14,7 +14,7 @@ export interface SampleLine {
   readonly label: number;
 }
 
-export interface FamilyBlock {
+interface FamilyBlock {
   /** The text before the lines, in each format. */
   readonly head: Readonly<Record<Format, Uint8Array>>;
   readonly lines: readonly SampleLine[];
@@ -48,7 +48,7 @@ export function headOf(name: string, type: MetricFamily['type'], help: string, f
 }
 
 /** Nodes with the same possible values: the same class of states, and reports with the same sets. */
-export interface NodeKind {
+interface NodeKind {
   readonly columns: readonly number[];
   readonly labels: readonly number[];
 }

@@ -22,7 +22,7 @@ export interface Scrape {
 }
 
 /** The collector of that name. */
-export function collectorOf(text: string): CollectorName {
+function collectorOf(text: string): CollectorName {
   const known = COLLECTORS.find(name => name === text);
   if (known !== undefined) return known;
   const otherwise = `there are ${COLLECTORS.join(', ')}`;

@@ -174,7 +174,7 @@ const NAME_SHARE = 0.3;
 export type ExtraColumn = Pick<Column, 'name' | 'title' | 'left' | 'reading' | 'text'>;
 
 /** How a table is laid out. */
-export interface TableLayout {
+interface TableLayout {
   /** Columns that are placed after the state, or after the names if the state was not asked for. */
   readonly extra?: readonly ExtraColumn[] | undefined;
   /** The width of the table; undefined: as wide as it needs. */
@@ -185,7 +185,7 @@ export interface TableLayout {
 }
 
 /** A cell of a table. */
-export interface Cell {
+interface Cell {
   readonly text: string;
   /** The state that the cell names; `unhealthy`: the cell belongs to a node with a problem. */
   readonly state?: string;

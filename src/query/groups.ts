@@ -52,7 +52,7 @@ function worst(a: NodeGroup, b: NodeGroup): number {
  * The mean of a field over the live nodes of a group; for a text or an id, the value that they all share. Undefined if
  * there is none.
  */
-export function meanOf(snapshot: Snapshot, { nodes }: NodeGroup, field: Reading): Value {
+function meanOf(snapshot: Snapshot, { nodes }: NodeGroup, field: Reading): Value {
   const values = nodes
     .filter(({ state }) => state === 'live')
     .map(({ index }) => wordOf(snapshot, index, field))

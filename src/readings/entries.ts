@@ -177,7 +177,7 @@ export function entryReadings(): ReadonlyMap<string, EntryReading> {
 /**
  * Sums over several interfaces, of which a report has one each: all other interfaces of the node, and its RDMA ports.
  */
-export type Sum = 'net_rest' | 'fabric';
+type Sum = 'net_rest' | 'fabric';
 
 /** The readings of such an entry; its name is a text. */
 export interface SumReading extends Omit<Reading, 'value'> {

@@ -99,7 +99,7 @@ export function wide(view: DataView, at: number): number {
 }
 
 /** Reads a number of that type at the given offset. */
-export function readerOf(type: string): (view: DataView, at: number) => number {
+function readerOf(type: string): (view: DataView, at: number) => number {
   return READERS[type] as (view: DataView, at: number) => number;
 }
 

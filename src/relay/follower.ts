@@ -18,7 +18,7 @@ const SECOND_NS = 1_000_000_000n;
 const WAITED_NS = 6n * SECOND_NS;
 const ASK_EVERY_NS = 150_000_000n;
 const LOOK_NS = SECOND_NS;
-export interface MirrorSettings {
+interface MirrorSettings {
   readonly path: string;
   readonly site: string;
   readonly cluster: string;
@@ -30,7 +30,7 @@ export interface MirrorSettings {
   readonly log: Log;
 }
 
-export interface FollowerCounts {
+interface FollowerCounts {
   /** Counters: batches that were written, gaps, and messages that were not trusted or invalid. */
   batches: number;
   gaps: number;

@@ -2,7 +2,7 @@
 // proto/relay-v1.md, Time, has the proof. All times in ns.
 
 /** An answered ping: the times of request and answer by our clock, and the other clock's time between them. */
-export interface Answered {
+interface Answered {
   readonly askedNs: bigint;
   readonly relayNs: bigint;
   readonly answeredNs: bigint;

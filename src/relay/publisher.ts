@@ -57,7 +57,7 @@ interface Carried {
   readonly bootId: bigint;
 }
 
-export interface RelayOptions {
+interface RelayOptions {
   readonly path: string;
   readonly owner: number | string | undefined;
   /** The beginning of the subjects. */
@@ -69,7 +69,7 @@ export interface RelayOptions {
 }
 
 /** Counters for monitoring. */
-export interface RelayCounts {
+interface RelayCounts {
   batches: number;
   bytes: number;
   reports: number;

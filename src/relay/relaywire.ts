@@ -5,7 +5,7 @@ import { createHash, type KeyObject, sign, verify } from 'node:crypto';
 import { type Decoded, decode, type StructName } from '../layout/codec.js';
 import { bits, constants, enums, structs } from '../layout/layout.gen.js';
 
-export type RelayKind = (typeof enums.relay_kind)[number];
+type RelayKind = (typeof enums.relay_kind)[number];
 
 export const HEAD_BYTES = structs.relay_head.bytes;
 export const BOARD_BYTES = structs.relay_board.bytes;
@@ -63,7 +63,7 @@ export interface Envelope {
 }
 
 /** Writes a head; `length`: of the whole message including its signature. */
-export function writeHead(bytes: Uint8Array, kind: RelayKind, length: number, of: Envelope): void {
+function writeHead(bytes: Uint8Array, kind: RelayKind, length: number, of: Envelope): void {
   write(viewOf(bytes), 'relay_head', 0, {
     magic: constants.relay.magic,
     version: constants.relay.version,
@@ -255,7 +255,7 @@ export function writeAsk(run: bigint, board: bigint, numbers: Uint32Array): Uint
   return message;
 }
 
-export interface Ask {
+interface Ask {
   readonly run: bigint;
   readonly board: bigint;
   readonly numbers: Uint32Array;

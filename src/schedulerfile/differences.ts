@@ -10,7 +10,7 @@ import type { DifferenceKind, SchedulerDifference } from './statefile.js';
 /** A difference is reported after so many looks in a row. */
 export const LOOKS = 3;
 /** The first seconds of a job show nothing. */
-export const YOUNG_S = 30;
+const YOUNG_S = 30;
 /** Below this share of the allocated CPUs: idle. */
 const IDLE_SHARE = 0.05;
 /** Above this share of a node's CPUs, and at least one CPU: busy. */
@@ -25,7 +25,7 @@ export interface SeenOnBoard {
 }
 
 /** One look at both sides. */
-export interface LookAtBoth {
+interface LookAtBoth {
   readonly nodes: readonly SchedulerNode[];
   readonly jobs: readonly SchedulerJob[];
   readonly matched: Matched;

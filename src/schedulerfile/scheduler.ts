@@ -18,7 +18,7 @@ export const cut = (text: string) => shortened(text, TEXT_MOST);
 /** What a state is at its base. `future`: the node is not there yet. `unknown`: the scheduler itself does not know. */
 export const BASES = ['idle', 'allocated', 'down', 'future', 'error', 'unknown'] as const;
 
-export type BaseState = (typeof BASES)[number];
+type BaseState = (typeof BASES)[number];
 
 /** What the words of a scheduler for a node mean. */
 export interface StateMeaning {
@@ -156,7 +156,7 @@ export interface HoldOrder {
 }
 
 /** A command that is started, and waits for its order. */
-export interface PreparedCommand {
+interface PreparedCommand {
   /** Gives an order. An exit code proves nothing; the caller has to look at the node again. */
   order(order: HoldOrder): Promise<{ rc: number | null; said: string }>;
   /** Ends it without an order. */

@@ -5,7 +5,7 @@ import type { SchedulerNode } from '../schedulerfile/scheduler.js';
 import { expandNodeNames, foldParts, isNodeName } from '../text/hostlists.js';
 
 /** One look at the scheduler. */
-export interface PowerLook {
+interface PowerLook {
   readonly nodes: readonly SchedulerNode[];
   /** Whether it powers nodes down; undefined: unknown. */
   readonly isUsed: boolean | undefined;

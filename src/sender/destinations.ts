@@ -7,7 +7,7 @@ import { allKnow, Deliveries } from './deliveries.js';
 import { Destination } from './send.js';
 
 /** The destinations, as in the options. */
-export interface DestinationOptions {
+interface DestinationOptions {
   to: readonly (Address | '-')[];
   /** For multicast groups. */
   interface: string | undefined;

@@ -6,7 +6,7 @@ import { formatDuration, parseDuration } from '../text/durations.js';
 import { InputError, oneLine } from '../text/text.js';
 import { isTrustedWriter } from './trusted.js';
 
-export interface PaceOptions {
+interface PaceOptions {
   paceFile: string | undefined;
   paceMin: number;
   paceMax: number;

@@ -33,7 +33,7 @@ const BELIEVE_MS = 60_000;
 const REFUSAL_MS = 10_000;
 
 /** How multicast datagrams leave this machine. */
-export interface Multicast {
+interface Multicast {
   /** The interface by name; undefined: the routing table decides. */
   interface: string | undefined;
   /** The multicast TTL. */

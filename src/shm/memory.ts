@@ -19,7 +19,7 @@ export interface Episode {
 }
 
 /** The last silence, and how many there were; `endedMs` is undefined while it lasts. */
-export interface Silence {
+interface Silence {
   readonly count: number;
   readonly beganMs: number;
   readonly endedMs: number | undefined;

@@ -72,12 +72,12 @@ function counters(of: Record<string, Field>): Counter[] {
 }
 
 /** The counters of a report, and of a network entry, that have a rate. */
-export const REPORT_COUNTERS: readonly Counter[] = counters(fields);
-export const INTERFACE_COUNTERS: readonly Counter[] = counters(entry);
+const REPORT_COUNTERS: readonly Counter[] = counters(fields);
+const INTERFACE_COUNTERS: readonly Counter[] = counters(entry);
 /** The kinds of CPU time, in the order of the contract: `Pair.shares` has one share for each. */
 export const CPU_TIMES: readonly Counter[] = REPORT_COUNTERS.filter(({ name }) => /^cpu_\w+_ms$/.test(name));
 /** The names of the shares. */
-export const CPU_SHARES: readonly string[] = CPU_TIMES.map(({ name }) => name.replace(/_ms$/, '_pct'));
+const CPU_SHARES: readonly string[] = CPU_TIMES.map(({ name }) => name.replace(/_ms$/, '_pct'));
 const CPU_OFFSETS = CPU_TIMES.map(({ offset }) => offset);
 const IDLE = CPU_TIMES.findIndex(({ name }) => name === 'cpu_idle_ms');
 

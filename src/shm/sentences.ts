@@ -12,7 +12,7 @@ import { LATELY_MS, type Rejection } from './refusal.js';
 import type { Snapshot } from './snapshot.js';
 
 /** A sentence about a link. */
-export interface LinkNews {
+interface LinkNews {
   readonly number: number;
   readonly text: string;
 }

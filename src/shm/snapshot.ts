@@ -42,7 +42,7 @@ export interface Clone {
 }
 
 /** 16 bytes as an address: IPv4 if they hold one, else IPv6; empty if all are zero. */
-export function formatBytes(bytes: readonly number[]): string {
+function formatBytes(bytes: readonly number[]): string {
   const first = bytes.findIndex(byte => byte !== 0);
   if (first === -1) return '';
   if (first === 10 && bytes[10] === 255 && bytes[11] === 255)
@@ -116,7 +116,7 @@ const EVENTS_AT_ONCE = 256;
 export const SENDERS_EACH = 8;
 
 /** When a copy was taken, and of how many nodes; whether its receiver was stalled then, if that has been judged. */
-export interface Taken {
+interface Taken {
   nowNs: bigint;
   realNs: bigint;
   nodes: number;

@@ -11,7 +11,7 @@ const MS_PER_JIFFY = 10;
 const LOAD_ONE = 2048;
 
 /** One variable: its name and its number. */
-export type Variable = readonly [name: string, measure: Measure];
+type Variable = readonly [name: string, measure: Measure];
 
 /** Variables of things that a node has several of: interfaces, GPUs. */
 export interface Instances {

@@ -38,7 +38,7 @@ export const MOST_LEVELS = 8;
 const NO_NODES: ReadonlySet<string> = new Set([SERVER.name, 'error']);
 
 /** Why nothing of it is served; undefined: it is served. */
-export type ChildTrouble = 'silent' | 'loop' | 'deep' | 'bad' | undefined;
+type ChildTrouble = 'silent' | 'loop' | 'deep' | 'bad' | undefined;
 
 /** What a child has reported about itself and the servers below it. */
 interface ChildSchema {

@@ -77,7 +77,7 @@ export class Words {
 export type Reply = AsyncIterable<Uint8Array>;
 
 /** What happened to clients so far; `stuck`: also those that sent too much without a command. */
-export interface SupermonCounts extends ClientCounts {
+interface SupermonCounts extends ClientCounts {
   /** Commands for something unknown, and invalid words. */
   bad: number;
 }

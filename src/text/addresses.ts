@@ -3,7 +3,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { InputError, lowerCase, quote } from './text.js';
 
-export const DEFAULT_PORT = 8677;
+const DEFAULT_PORT = 8677;
 
 /** `host` is an IPv4 address, an IPv6 address without brackets, or a name; `port` is 0 to 65535. */
 export interface Address {

@@ -6,7 +6,7 @@ import type { RE2JS } from 're2js';
 import { InputError, quote } from './text.js';
 
 /** A compiled pattern: returns the first match in a text; undefined if there is none. */
-export interface Pattern {
+interface Pattern {
   (text: string): string | undefined;
   /** At most how many instructions its program has. */
   readonly size: number;
@@ -31,7 +31,7 @@ const PART =
  * its program has room, so this is known before. What is repeated is there as often as it may occur, and each copy may
  * need one more to leave out the rest. Of invalid patterns it is any number.
  */
-export function sizeOf(pattern: string): number {
+function sizeOf(pattern: string): number {
   // Of each open group: the size of what comes before its last item, and of that item.
   const open: [before: number, last: number][] = [];
   // Some to begin and to end.

@@ -1,7 +1,7 @@
 // The same event again and again as one line, on the page and in a terminal. Imports nothing.
 
 /** An event, as a line for people. */
-export interface ToldLine {
+interface ToldLine {
   /** ISO 8601. */
   readonly time: string;
   readonly text: string;
@@ -10,7 +10,7 @@ export interface ToldLine {
 }
 
 /** The same event, as often as it came. */
-export interface Repeats<E extends ToldLine> {
+interface Repeats<E extends ToldLine> {
   readonly last: E;
   /** The first that is counted. */
   first: E;

@@ -5,7 +5,7 @@ import { getSystemErrorMap } from 'node:util';
 import { InputError, lowerCase, type NamedFile, quote } from './inputerror.js';
 import { oneLine } from './unseen.js';
 
-export { brief, InputError, lowerCase, type NamedFile, quote } from './inputerror.js';
+export { brief, InputError, lowerCase, quote } from './inputerror.js';
 export { beginning, characters, cut, ending, fits, oneLine, shortened, UNSEEN } from './unseen.js';
 
 /** Runs a function that reads such a file: its InputErrors are about that file. */

@@ -7,7 +7,7 @@ import { shownNames } from '../text/hostlists.js';
 import { oneLine } from '../text/text.js';
 
 /** Where the scheduler and the board disagree, or what is wrong with the scheduler's answer. */
-export interface Disagreement {
+interface Disagreement {
   /** A kind of difference, `alone`, `missing`, `partial` or `trouble`. */
   readonly cause: DifferenceKind | 'alone' | 'missing' | 'partial' | 'trouble';
   readonly nodes: readonly Surveyed[];

@@ -55,7 +55,7 @@ export interface Finding {
 }
 
 /** How often, since so many ms before the look. */
-export interface Times {
+interface Times {
   readonly count: number;
   readonly sinceMs: number;
 }

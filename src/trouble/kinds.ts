@@ -38,7 +38,7 @@ export type TroubleKind = Problem | Other;
  * table of links, and its ring for what is over; `scheduler`: the judge of jobs; `none`: it is true now, and nobody
  * knows since when.
  */
-export type TimesFrom = 'memory' | 'board' | 'scheduler' | 'none';
+type TimesFrom = 'memory' | 'board' | 'scheduler' | 'none';
 
 interface KindTraits {
   readonly severity: Severity;

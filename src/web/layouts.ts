@@ -13,7 +13,7 @@ import type { NodeConsumer, Watcher, WatcherTick } from './watcher.js';
 import { AUTO, type GroupInfo } from './wire.js';
 
 /** If there are more groups, the rest is shown as one group without a name. */
-export const MOST_GROUPS = 512;
+const MOST_GROUPS = 512;
 /** The largest number of groups that ever existed, most of which may be gone. */
 const MOST_KNOWN = 65_536;
 /** How often names of groups are made coarser, until there are few enough. */

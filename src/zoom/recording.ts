@@ -29,7 +29,7 @@ export interface Heard {
 }
 
 /** The line before the answers. */
-export interface RecordingHead {
+interface RecordingHead {
   /** The node that was asked for; undefined: none was named. */
   readonly node: string | undefined;
   readonly schema: Expression;
@@ -208,7 +208,7 @@ async function openFile(file: string): Promise<FileHandle> {
   throw refuse('it is not a plain file');
 }
 
-export interface Recording extends RecordingHead {
+interface Recording extends RecordingHead {
   /** The answers in the file; their times never go back. Throws a Failure. */
   readonly heard: AsyncGenerator<Heard>;
   close(): Promise<void>;

@@ -8,7 +8,7 @@ import { brief } from '../text/text.js';
 const MIB = unit('size', 2 ** 20, 'MiB');
 
 /** One value of a sample. */
-export interface SampleValue {
+interface SampleValue {
   readonly name: string;
   readonly unit: Unit;
 }

@@ -102,7 +102,7 @@ export interface Heading {
 }
 
 /** The cost on the node, in words. */
-export function costText(cost: number | undefined): string {
+function costText(cost: number | undefined): string {
   return cost === undefined ? 'its cost on the node is unknown' : `it costs the node ${cost.toFixed(1)}% of a CPU`;
 }
 

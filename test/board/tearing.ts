@@ -33,7 +33,7 @@ const FLAGS = '-std=c11 -D_GNU_SOURCE -fno-strict-aliasing -Wall -Wextra -Wpedan
 const CHECKED = '-DBB_INVARIANTS';
 export const SANITIZED = ['-O0', '-g', '-fsanitize=address,undefined', '-fno-sanitize-recover=all'];
 
-export interface Build {
+interface Build {
   compiler?: string | undefined;
   flags?: string[];
   /** Used instead of c/. */
@@ -123,7 +123,7 @@ export async function build(t: Teardown, name: Program, options: Build = {}): Pr
 export type Edit = [file: string, from: string, to: string];
 
 /** A copy of what our programs are made of, and the functions that are changed in it, by file. */
-export interface Edited {
+interface Edited {
   path: string;
   functions: Map<string, string[]>;
 }
@@ -169,7 +169,7 @@ export async function scenarios(litmus: Run, loads: number): Promise<[scenario: 
 }
 
 /** The results of herd7 for a scenario's tests, compared with those of our own program. */
-export interface Compared {
+interface Compared {
   tests: number;
   outcomes: number;
   /**

@@ -39,7 +39,7 @@ export const QUICK: Limits = { uncertainAfter: 0.45 * S, silentAfter: 1.05 * S, 
 // ---- the watcher ----
 
 /** A change of a node from one look to the next; see c/test/watcher.c. Times in ns of CLOCK_MONOTONIC. */
-export interface Change {
+interface Change {
   name: string;
   from: State;
   to: State;
@@ -55,14 +55,14 @@ export interface Change {
 }
 
 /** Reports that are missing between two consecutive ones on the board. */
-export interface Gap {
+interface Gap {
   name: string;
   lost: number;
   /** The sequence number of the report before the gap. */
   seq: number;
 }
 
-export interface Watched {
+interface Watched {
   changes: Change[];
   gaps: Gap[];
   looks: number;
@@ -79,7 +79,7 @@ export interface Watched {
 const SLICE = 1000;
 
 /** A running c/test/watcher.c on a board: a stand-in for a scheduler. */
-export class Watcher {
+class Watcher {
   private constructor(
     readonly child: ReturnType<typeof spawn>,
     readonly path: string,
@@ -128,13 +128,13 @@ export class Watcher {
 // ---- which results are correct ----
 
 /** A node that was called silent although it reported: its last report before, and how many were missing after it. */
-export interface FalseSilence {
+interface FalseSilence {
   name: string;
   seq: number;
   lost: number;
 }
 
-export interface Verdict {
+interface Verdict {
   /** Forbidden observations, as sentences. */
   faults: string[];
   falsely: FalseSilence[];
@@ -166,7 +166,7 @@ function* faultsOf(change: Change, limits: Limits, stepped: boolean): Generator<
     yield `still uncertain by a heartbeat ${over(heartbeatThen - heard - silentAfter)} after the limit`;
 }
 
-export interface Truth {
+interface Truth {
   /** Nodes that stopped for good. */
   dead?: ReadonlySet<string>;
   /** Wall clocks stepped in between: stamps may be as early as the drain before. */
@@ -179,7 +179,7 @@ export interface Truth {
 }
 
 /** Compares the observations with the truth. */
-export async function verdictOf(
+async function verdictOf(
   { changes, lastSent }: Watched,
   limits: Limits,
   { dead = new Set(), stepped = false, lossy = false }: Truth = {},
@@ -304,7 +304,7 @@ export interface Setting {
 const ms = (ns: number) => `${Math.round(ns / MS)}ms`;
 
 /** The receiver, the cluster that reports to it, and the scheduler. */
-export class Scene {
+class Scene {
   readonly board: string;
   readonly dead = new Set<string>();
   readonly loads: Running[] = [];
@@ -431,7 +431,7 @@ export async function dying(t: Test, setting: Setting): Promise<Outcome> {
   return nobodyBlamed(t, scene);
 }
 
-export type Stop = 'receiver' | 'master' | 'killed';
+type Stop = 'receiver' | 'master' | 'killed';
 
 /** The receiver, with or without the schedulers, is stopped or absent for a time, and then continues. */
 export async function pausing(t: Test, setting: Setting, what: Stop, pause: number): Promise<Outcome> {
@@ -596,7 +596,7 @@ export async function comingUp(
 // ---- a starved sender ----
 
 /** What a node's own reports say about its sender's delays. */
-export interface Lateness {
+interface Lateness {
   /** How many reports it took at most until one reported the delay. */
   within: number;
   /** The shortest and the longest reported delay, us. */

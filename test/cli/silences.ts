@@ -17,7 +17,7 @@ const MONTH_S = 30 * 86_400;
 type Deaths = readonly number[];
 
 /** A source of random numbers from 0 to 1. */
-export type Chance = () => number;
+type Chance = () => number;
 
 export function chanceOf(seed: number): Chance {
   const next = random(seed);

@@ -31,7 +31,7 @@ export const INSTALLED: Make = { CC: lacks('', 'musl-gcc') ? 'gcc' : 'musl-gcc' 
 export const DYNAMIC: Make = { CC: lacks('', 'clang') ? 'gcc' : 'clang', CFLAGS: QUICKLY, CFLAGS_HASH, LDFLAGS: '' };
 
 /** A way to compile for a test that compares what several make. */
-export interface Build {
+interface Build {
   name: string;
   what: string;
   how: Make;

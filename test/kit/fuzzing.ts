@@ -68,7 +68,7 @@ interface Teardown {
 }
 
 export const TARGETS = ['datagrams', 'boards', 'mirrors', 'kernel', 'config', 'gatefiles', 'commands'] as const;
-export type Target = (typeof TARGETS)[number];
+type Target = (typeof TARGETS)[number];
 
 export const corpusOf = (target: Target) => join(ROOT, 'test', 'corpus', target);
 
@@ -304,7 +304,7 @@ function stateDisagrees(input: Buffer, told: string): string | undefined {
 }
 
 /** Undefined if C folds the names to the same list as TypeScript; otherwise TypeScript's list. */
-export function foldDisagrees(input: Buffer, told: string): string | undefined {
+function foldDisagrees(input: Buffer, told: string): string | undefined {
   const names = input.toString('latin1', 1).split(/[^A-Za-z0-9._-]+/);
   const here = fold(names.filter(name => name !== ''));
   return here === told ? undefined : here;
@@ -377,7 +377,7 @@ export function tellAll(program: string, inputs: readonly Buffer[]): string[] {
 // ---- boards ----
 
 /** A running target that answers one question after the other. */
-export class Teller {
+class Teller {
   readonly #child: ChildProcessWithoutNullStreams;
   readonly #lines: AsyncIterator<string>;
 
@@ -443,7 +443,7 @@ function shown(node: string): string {
   return [isPlain ? name : 'name', ...rest.map(part => (/^(?:\d{16,}|undefined)$/.test(part) ? 'large' : part))].join();
 }
 
-export interface BoardCounts {
+interface BoardCounts {
   boards: number;
   read: number;
 }

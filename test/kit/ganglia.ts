@@ -439,7 +439,7 @@ export function invalid(document: string): string {
 }
 
 /** What a default gmond 3.7.2 sends about one of its metrics on every host. */
-export interface Fact {
+interface Fact {
   name: string;
   type: string;
   units: string;

@@ -52,7 +52,7 @@ export async function ask(port: number, line?: string): Promise<string> {
 /**
  * A point of an RRD: its time in s, and the value of each data source: `sum`, and for clusters and grids also `num`.
  */
-export interface Point {
+interface Point {
   time: number;
   values: Record<string, number>;
 }

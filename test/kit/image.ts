@@ -9,7 +9,7 @@ import { gunzipSync } from 'node:zlib';
 import { ROOT } from './places.js';
 import { readable } from './tree.js';
 
-export interface Descriptor {
+interface Descriptor {
   mediaType: string;
   digest: string;
   size: number;
@@ -49,7 +49,7 @@ export async function layOut(programs: Record<string, string>, layout: string, s
 }
 
 /** The bytes of a blob; throws unless they are what its descriptor says. */
-export function blobOf(layout: string, { digest, size }: Descriptor): Buffer {
+function blobOf(layout: string, { digest, size }: Descriptor): Buffer {
   const bytes = readFileSync(join(layout, 'blobs', ...digest.split(':')));
   if (sha256(bytes) !== digest || bytes.length !== size) throw new Error(`${digest} is not its blob`);
   return bytes;
@@ -78,7 +78,7 @@ export function readLayout(layout: string) {
   return { top, index, images };
 }
 
-export interface Mount {
+interface Mount {
   destination: string;
   source: string;
   options?: string[];

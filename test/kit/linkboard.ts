@@ -14,7 +14,7 @@ const MS = 1_000_000n;
 const S = 1000n * MS;
 const OTHERS = 31;
 
-export interface LinkNode {
+interface LinkNode {
   name: string;
   link: number;
   state: State;

@@ -24,10 +24,10 @@ export function validOf(...sets: SetName[]): bigint {
 export const EVERYTHING = validOf(...SETS);
 
 /** Seconds as a number, or to the ns as a bigint. */
-export type Span = number | bigint;
+type Span = number | bigint;
 
 /** The last episode of a problem, and how many there were. */
-export interface MadeEpisode {
+interface MadeEpisode {
   began: Span;
   seen: Span;
   count?: number;
@@ -60,7 +60,7 @@ export interface MadeNode {
 }
 
 /** The evidence of a link; by default that of the receiver, and a link that was always up. */
-export interface MadeLink {
+interface MadeLink {
   /** By default eth0 for link 1, and so on. */
   name?: string;
   state?: (keyof typeof bits.link_state)[];
@@ -81,7 +81,7 @@ export interface MadeLink {
 }
 
 /** A rejected sender: the time since the first and since the last rejection. */
-export interface MadeSender {
+interface MadeSender {
   reason: (typeof enums.reason)[number];
   address: string;
   name?: string;

@@ -29,7 +29,7 @@ while True:
     print(json.dumps({'pid': pid, 'text': data.decode()}), flush=True)
 `;
 
-export interface Told {
+interface Told {
   pid: number;
   /** The message's lines, by name. */
   lines: Record<string, string>;

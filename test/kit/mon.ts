@@ -19,7 +19,7 @@ export function say(program: string, words: string, ...argv: string[]) {
   });
 }
 
-export interface Mon {
+interface Mon {
   readonly child: ChildProcess;
   readonly pid: number;
   readonly port: number;

@@ -134,7 +134,7 @@ export interface StateChange {
   since: [number, number];
 }
 
-export interface LinkChange {
+interface LinkChange {
   what: 'link';
   number: number;
   name: string;
@@ -151,7 +151,7 @@ export interface LinkChange {
   at: number;
 }
 
-export interface Told {
+interface Told {
   what: 'event';
   number: number;
   kind: number;
@@ -160,7 +160,7 @@ export interface Told {
   at: number;
 }
 
-export interface Counts {
+interface Counts {
   what: 'counts';
   kernelDrops: number;
   unfitDrops: number;
@@ -171,7 +171,7 @@ export interface Counts {
   at: number;
 }
 
-export type EventKind = (typeof enums.event_kind)[number];
+type EventKind = (typeof enums.event_kind)[number];
 
 export class Watcher {
   readonly changes: StateChange[] = [];
@@ -343,7 +343,7 @@ os.execvp(sys.argv[5], sys.argv[5:])
 `;
 
 /** The prefix for a receiver that is passed a socket of one namespace, and runs in the other. */
-export const passing = (from: Namespace, to: Namespace, host: string): string[] => [
+const passing = (from: Namespace, to: Namespace, host: string): string[] => [
   ...['python3', '-c', PASS, String(from.pid), String(to.pid), host, String(PORT)],
 ];
 

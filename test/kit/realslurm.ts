@@ -60,7 +60,7 @@ interface Daemon {
   readonly exit: Promise<unknown>;
 }
 
-export interface Kind {
+interface Kind {
   readonly nodes: readonly string[];
   /** The nodes with a running slurmd; by default all. The other nodes are idle as well. */
   readonly slurmd?: readonly string[];

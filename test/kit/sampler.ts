@@ -97,7 +97,7 @@ export function goOn({ pid }: Stop): number {
 // ---- the stand-in ----
 
 /** Where the receive thread can be held; see c/test/standin.c. */
-export const POINTS = ['nowhere', 'begun', 'before receive', 'after receive', 'after drain'] as const;
+const POINTS = ['nowhere', 'begun', 'before receive', 'after receive', 'after drain'] as const;
 export type Point = (typeof POINTS)[number];
 
 const WORD = { hold: 0, held: 1, call: 2, unstepped: 3, buffer: 4, lookup: 5, steal: 6, steps: 7, firstStep: 8 };
@@ -329,7 +329,7 @@ export async function settled(reader: BoardReader): Promise<Snapshot> {
 // ---- the sampler ----
 
 /** What one look showed of a node. */
-export interface Seen {
+interface Seen {
   name: string;
   stamp: number;
   intervalMs: number;

@@ -12,7 +12,7 @@ import { until } from './until.js';
 /** Why there can be none here. */
 export const NO_SHELL = lacks('bash bsdutils', 'bash', 'script');
 
-export interface Shell {
+interface Shell {
   /** All that was shown since it was typed last. */
   shown(): string;
   /** Types; a line ends with `\r`. */

@@ -4,7 +4,7 @@ import type { ChildProcess } from 'node:child_process';
 import { subscribe } from 'node:diagnostics_channel';
 
 /** How a program ended: its exit code or signal; undefined while it runs, or while its output is still to come. */
-export type End = number | string | undefined;
+type End = number | string | undefined;
 
 export interface Started {
   readonly child: ChildProcess;

@@ -153,7 +153,7 @@ interface Event {
   exit?: number;
 }
 
-export interface Terminal {
+interface Terminal {
   readonly pid: number;
   readonly screen: Shown;
   /** All output so far, and how often the program has stopped. */

@@ -25,7 +25,7 @@ import { PROGRAM } from './program.js';
 
 export const FIXTURES = join(ROOT, 'test', 'fixtures');
 
-export type Entry =
+type Entry =
   | { kind: 'file'; content: Uint8Array; mode: number }
   | { kind: 'link'; target: string }
   | { kind: 'dir' | 'fifo' | 'gone' };
@@ -160,7 +160,7 @@ export function ask(argv: string[], root: string): { code: number | null; report
 }
 
 /** A report as lines of 16 bytes, each with the offset of its first byte, in decimal as in the contract's tables. */
-export function hexDump(report: Uint8Array): string {
+function hexDump(report: Uint8Array): string {
   return Array.from({ length: Math.ceil(report.length / 16) }, (_, i) => {
     const row = [...report.subarray(i * 16, i * 16 + 16)].map(byte => byte.toString(16).padStart(2, '0'));
     return `${String(i * 16).padStart(4, '0')}  ${row.join(' ')}\n`;
@@ -208,7 +208,7 @@ export function readable(report: Uint8Array): { [key: string]: Plain } {
 }
 
 /** JSON in Biome's format. */
-export function pretty(value: Plain, indent = '', room = 120): string {
+function pretty(value: Plain, indent = '', room = 120): string {
   if (typeof value !== 'object') return JSON.stringify(value);
   const deeper = `${indent}  `;
   if (Object.keys(value).length === 0) return Array.isArray(value) ? '[]' : '{}';
@@ -226,7 +226,7 @@ export function pretty(value: Plain, indent = '', room = 120): string {
 }
 
 /** The present contents of a machine's golden files. */
-export function goldens(machine: string, root: string): Record<'report.hex' | 'report.json' | 'stderr.txt', string> {
+function goldens(machine: string, root: string): Record<'report.hex' | 'report.json' | 'stderr.txt', string> {
   const { code, report, stderr } = ask(prepare(machine, root), root);
   if (code !== 0 || report.length !== REPORT_BYTES) throw new Error(`${machine}: exit code ${code}: ${stderr}`);
   return { 'report.hex': hexDump(report), 'report.json': `${pretty(readable(report))}\n`, 'stderr.txt': stderr };

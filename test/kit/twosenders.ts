@@ -28,7 +28,7 @@ interface Teardown {
 }
 
 /** A sender's results: its exit code, its report, and its lines on stderr without its name. */
-export interface Answer {
+interface Answer {
   code: number | string;
   report: string;
   said: string;
@@ -113,7 +113,7 @@ async function as<T>(uid: number | undefined, work: () => Promise<T>): Promise<T
 }
 
 /** One fault in a tree. Numbers select among the possibilities. */
-export interface Harm {
+interface Harm {
   kind: keyof typeof HARMS;
   trees: readonly string[];
   /** The kind of file, and the file among those of this kind. */

@@ -39,7 +39,7 @@ const LATE_MS = 50;
 /** A look may take so long after that. */
 const LOOK_MS = 5000;
 
-export interface Terms {
+interface Terms {
   /** The program that it is about, if its end, good or bad, is the end of the wait, also one before it. */
   of?: ChildProcess;
   /** For longer than 15 s, what the program does at this time of its own. */

@@ -95,7 +95,7 @@ export const BOOTS = [
 const GUEST = join(ROOT, 'test', 'packages', 'guest');
 
 /** The results of a trial: what held, what failed, and figures. */
-export interface Trial {
+interface Trial {
   held: string[];
   failed: string[];
   figures: string[];

@@ -1,5 +1,5 @@
 // Which part may import which: the tables of the design as data, compared with every import under src/ and every
-// include under c/. And that a type's name is declared in one file only.
+// include under c/. And that a type's name is declared in one file only, and nothing is exported that no other file uses.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
@@ -231,11 +231,12 @@ const IMPORTS =
   /(?:^(?:import|export)\b[\w\s{},*]*?\bfrom\s+|^import\s+(?=['"])|\bimport\(|\brequire\(|\bcreateRequire\([^)]*\)\()\s*(?:'([^']*)'|"([^"]*)")?(?!\s*\+)/gm;
 
 /** Every import of a file, also of types: its line and the imported path; undefined if the path is computed. */
-function importsOf(text: string): { line: number; from: string | undefined }[] {
+function importsOf(text: string): { line: number; from: string | undefined; isAll: boolean }[] {
   const code = text.replace(/^\s*(?:\/\*|\*|\/\/).*$/gm, '');
   return [...code.matchAll(IMPORTS)].map(match => ({
     line: code.slice(0, match.index).split('\n').length,
     from: match[1] ?? match[2],
+    isAll: match[0].startsWith('export *'),
   }));
 }
 
@@ -332,6 +333,43 @@ function namesakes(files: Record<string, string>): string[] {
   for (const [path, text] of Object.entries(files))
     for (const [, name = ''] of text.matchAll(DECLARED)) places.set(name, (places.get(name) ?? new Set()).add(path));
   return [...places].filter(([, all]) => all.size > 1).map(([name, all]) => `${name}: ${[...all].join(', ')}`);
+}
+
+/** What exports names: one that is declared there, or those in braces. */
+const EXPORTED =
+  /^export (?:default )?(?:declare )?(?:abstract )?(?:async )?(?:const (?=enum))?(?:(?:type|interface|class|enum|function\*?|const|let) (\w+)|(?:type |const )?\{([^}]*)\})/gm;
+
+/** The names that a file exports, as others know them. */
+function exportsOf(text: string): string[] {
+  return [...text.matchAll(EXPORTED)].flatMap(([, name, list = '']) =>
+    name !== undefined ? [name] : [...list.matchAll(/(\w+)\s*(?=,|$)/g)].map(([, one = '']) => one),
+  );
+}
+
+/**
+ * Exports that no other file uses. A file uses those names of one that it imports, also through an `export *`, that stand
+ * anywhere in it; scripts, which are also imported by computed paths, need not be imported.
+ */
+function unshared(files: Record<string, string>): string[] {
+  const [importers, passedOn] = [new Map<string, Set<string>>(), new Map<string, Set<string>>()];
+  for (const [path, text] of Object.entries(files))
+    for (const { from = '', isAll } of importsOf(text)) {
+      const target = targetOf(path, from).replace(/^(\.\.\/|dist\/)+/, '');
+      const all = isAll ? passedOn : importers;
+      all.set(target, (all.get(target) ?? new Set()).add(path));
+    }
+  const usersOf = (path: string): string[] => [
+    ...(importers.get(path) ?? []),
+    ...[...(passedOn.get(path) ?? [])].flatMap(usersOf),
+  ];
+  const words = new Map(Object.entries(files).map(([path, text]) => [path, new Set(text.match(/\w+/g))]));
+  return Object.entries(files).flatMap(([path, text]) => {
+    const users = path.endsWith('.mjs') ? Object.keys(files) : usersOf(path);
+    const isUsed = (name: string) => users.some(user => user !== path && words.get(user)?.has(name));
+    return exportsOf(text)
+      .filter(name => !isUsed(name))
+      .map(name => `${path}: ${name}`);
+  });
 }
 
 const read = (paths: string[]) => Object.fromEntries(paths.map(path => [path, readFileSync(join(ROOT, path), 'utf8')]));
@@ -441,6 +479,36 @@ t.test('no name of a type is declared in two files: it would be found where it m
   ];
   for (const [one, other, isFound] of invented)
     t.strictSame(namesakes({ [a]: one, [b]: other }), isFound ? [`Kind: ${a}, ${b}`] : [], `${one} ${other}`);
+});
+
+t.test('nothing is exported that no other file uses', async t => {
+  const paths = ['src', 'proto', 'test', 'bench', 'scripts', 'packaging'].flatMap(folder =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter(path => /\.(ts|mjs)$/.test(path))
+      .map(path => `${folder}/${path}`),
+  );
+  const files = read(paths);
+  t.strictSame(unshared(files), [], 'keep it to its file, or remove it');
+  const seen = Object.values(files).reduce((sum, text) => sum + exportsOf(text).length, 0);
+  t.ok(seen > 2000, `${seen} exports`);
+  const [a, b, c] = ['src/shm/a.ts', 'src/shm/b.ts', 'test/shm/c.ts'];
+  const invented: [a: string, b: string, c: string, found: string[]][] = [
+    ['export const one = 1;', 'const one = 2;', '', [`${a}: one`]],
+    ['export const one = 1;', "import { one } from './a.js';", '', []],
+    ['export interface Kind {', '', "import type { Kind } from '../../src/shm/a.js';", []],
+    ['export async function f() {', '', "const { f } = await import('../../src/shm/a.js');", []],
+    ['export const { one, two } = all;', "import { two } from './a.js';", '', [`${a}: one`]],
+    ['export type Kind = 1;', "export * from './a.js';", "import type { Kind } from '../../src/shm/b.js';", []],
+    ['export class Kind {', "export * from './a.js';", '', [`${a}: Kind`]],
+    [
+      '',
+      "export { one as two, type Kind } from './x.js';",
+      "import { two } from '../../src/shm/b.js';",
+      [`${b}: Kind`],
+    ],
+  ];
+  for (const [one, two, three, found] of invented)
+    t.strictSame(unshared({ [a]: one, [b]: two, [c]: three }), found, [one, two, three].join(' '));
 });
 
 t.test('lines of C end at 120 columns', async t => {

@@ -47,7 +47,7 @@ const MINUTE = 60_000;
  * Makes every interval and waiting time of a shipped file shorter by a factor. The ranges in the rules' expressions
  * stay as they are.
  */
-export function faster(text: string, times: number): string {
+function faster(text: string, times: number): string {
   const UNITS: Record<string, number> = { s: 1000, m: MINUTE, h: 60 * MINUTE };
   return text.replace(
     /\b(scrape_interval|scrape_timeout|evaluation_interval|interval|for|keep_firing_for|group_wait|group_interval): (\d+)([smh])\b/g,
@@ -68,14 +68,14 @@ interface Alert {
 }
 
 /** One message of Alertmanager, which would be a mail in production. */
-export interface Message {
+interface Message {
   readonly status: 'firing' | 'resolved';
   readonly groupLabels: Readonly<Record<string, string>>;
   readonly alerts: readonly Alert[];
 }
 
 /** A message in one line: `rack: firing BeoboardNodeSilent n1 n2`. */
-export function sentenceOf({ groupLabels, alerts }: Message): string {
+function sentenceOf({ groupLabels, alerts }: Message): string {
   const of = (wanted: string) =>
     alerts
       .filter(({ status }) => status === wanted)

@@ -3,13 +3,13 @@
 
 import type { Format } from '../../src/prometheus/plan.js';
 
-export interface Series {
+interface Series {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }
 
-export interface Exposed {
+interface Exposed {
   readonly type: string;
   readonly help: string;
   readonly series: readonly Series[];
@@ -31,7 +31,7 @@ const BASE_UNIT = /_(seconds|bytes|celsius|watts|ratio|volts|joules)_/;
 const NUMBER = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/;
 
 /** What is wrong with a name, by promtool's rules and by ours. */
-export function lint(name: string, type: string): string | undefined {
+function lint(name: string, type: string): string | undefined {
   if (!METRIC.test(name)) return 'no name';
   if (type === 'counter' && !name.endsWith('_total')) return 'a counter without _total';
   if (type !== 'counter' && name.endsWith('_total')) return 'a _total that is no counter';

@@ -107,7 +107,7 @@ class Endpoint implements Bus {
   }
 }
 
-export class Network {
+class Network {
   now = 0n;
   carrier: Carrier = message => [{ message, delay: MS }];
   readonly #endpoints: Endpoint[] = [];
@@ -291,7 +291,7 @@ export class Master {
 }
 
 /** A false state on the mirror, and when it was seen. */
-export interface Wrong {
+interface Wrong {
   readonly node: string;
   readonly state: State;
   readonly atNs: bigint;

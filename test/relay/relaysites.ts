@@ -64,7 +64,7 @@ function partOf(name: string, first: { kill(signal: NodeJS.Signals): unknown }, 
 // ---- nodes ----
 
 /** A node: while it is alive, it sends to all masters that it can reach. */
-export interface Sender {
+interface Sender {
   readonly name: string;
   dead: boolean;
   /** The numbers of these masters. */
@@ -75,7 +75,7 @@ export interface Sender {
   dueNs: bigint;
 }
 
-export class Fleet {
+class Fleet {
   readonly senders: Sender[] = [];
   readonly #socket = createSocket('udp4');
   readonly #timer: NodeJS.Timeout;
@@ -119,7 +119,7 @@ export class Fleet {
 // ---- mirrors ----
 
 /** A false state on a mirror. */
-export interface Wrong {
+interface Wrong {
   readonly mirror: string;
   readonly node: string;
   readonly state: State;
@@ -128,7 +128,7 @@ export interface Wrong {
 }
 
 /** What a mirror shows. */
-export interface Look {
+interface Look {
   readonly states: Map<string, State>;
   readonly master: string | undefined;
   /** The other masters whose relays are heard. */
@@ -208,7 +208,7 @@ const addressOf = (n: number) => `10.87.0.${n}`;
 const HOME = 10;
 const AWAY = 20;
 
-export interface SitesOptions {
+interface SitesOptions {
   readonly uncertainMs?: number;
   readonly silentMs?: number;
 }

@@ -11,7 +11,7 @@ import { askC, askHere, differences } from '../kit/twosenders.js';
 /** Files by their paths, as in `proc/stat` and `run/health`; null: what is there is removed, also a folder. */
 export type Files = Readonly<Record<string, string | null>>;
 
-export interface Told {
+interface Told {
   /** The fields that were measured, with bits and enums by name; `valid` is the list of sets. */
   report: ReturnType<typeof readable>;
   /** The lines of the log, with `ROOT` in place of the folder of the trees. */

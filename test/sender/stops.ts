@@ -14,29 +14,29 @@ import { type Heard, Hearer, startIn } from '../kit/hanging.js';
 const MS = 1_000_000n;
 
 /** A time in which the sender could not run, by CLOCK_BOOTTIME. */
-export interface Stop {
+interface Stop {
   from: bigint;
   to: bigint;
 }
 
 /** CLOCK_BOOTTIME, to 10 ms. */
-export function bootNs(): bigint {
+function bootNs(): bigint {
   return BigInt(readFileSync('/proc/uptime', 'utf8').split(' ')[0]?.replace('.', '') ?? 0) * 10n * MS;
 }
 
 /** A way to stop and continue a process. */
-export interface Way {
+interface Way {
   stop(): void;
   go(): void;
 }
 
-export const bySignal = (pid: number): Way => ({
+const bySignal = (pid: number): Way => ({
   stop: () => process.kill(pid, 'SIGSTOP'),
   go: () => process.kill(pid, 'SIGCONT'),
 });
 
 /** The freezer of cgroups, of either version; if there is none, the reason. */
-export function byFreezer(t: Test, pid: number): Way | string {
+function byFreezer(t: Test, pid: number): Way | string {
   const why: string[] = [];
   for (const [root, file, on, off] of [
     ['/sys/fs/cgroup', 'cgroup.freeze', '1', '0'],
@@ -78,7 +78,7 @@ export function byFreezer(t: Test, pid: number): Way | string {
 }
 
 /** Stops it once; returns the time in which it certainly could not run. */
-export async function stopFor(way: Way, ms: number): Promise<Stop> {
+async function stopFor(way: Way, ms: number): Promise<Stop> {
   way.stop();
   const from = bootNs() + 10n * MS; // /proc/uptime cuts off the digits after 10 ms
   await sleep(ms);
@@ -101,13 +101,7 @@ function pointOf({ t_boot_ns, late_us = 0 }: Heard, interval: bigint, shift: big
  * point is missed only if the next one came before the sender could run; and as soon as it can run, the report comes.
  * @param shiftNs by how much its boot clock is ahead of ours
  */
-export function judge(
-  t: Test,
-  reports: readonly Heard[],
-  stops: readonly Stop[],
-  intervalMs: number,
-  shiftNs = 0n,
-): void {
+function judge(t: Test, reports: readonly Heard[], stops: readonly Stop[], intervalMs: number, shiftNs = 0n): void {
   const interval = BigInt(intervalMs) * MS;
   const shift = phase('node1', interval);
   const [first] = reports;

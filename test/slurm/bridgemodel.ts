@@ -87,7 +87,7 @@ export function situationOf(
 }
 
 /** Thrown at the point at which the bridge is to be killed. */
-export class Killed extends Error {}
+class Killed extends Error {}
 
 /** A journal that is kept as text, and parsed again from text. */
 class Lines implements BridgeJournal {
@@ -116,7 +116,7 @@ class Lines implements BridgeJournal {
 }
 
 /** The real state of a node. */
-export interface Real {
+interface Real {
   /** The time since which it does not report, by CLOCK_MONOTONIC; undefined: it reports. */
   silentSince?: number | undefined;
   boot: number;

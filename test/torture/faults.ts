@@ -22,7 +22,7 @@ import { makeSummed } from './report.js';
 import { Broken, LINE, OTHER, type Scene, SENDER_NAME, type Watcher } from './scene.js';
 
 /** A random generator with a seed: chance() is from 0 to 1. */
-export type Chance = () => number;
+type Chance = () => number;
 
 export interface Fault {
   name: string;

@@ -25,7 +25,7 @@ export interface Seen {
 }
 
 /** What a reader saw of a link before it looked at the node; `sinceAfter` was read once more after that. */
-export interface LinkSeen {
+interface LinkSeen {
   number: number;
   heartbeat: number;
   since: number;

@@ -30,7 +30,7 @@ export interface Weather {
 export const FAIR: Weather = { loss: 0, duplicate: 0, swap: 0, cut: 0, junk: 0, delayMs: 0, away: 0 };
 
 /** An address that datagrams are passed on to. */
-export interface Road {
+interface Road {
   host: string;
   port: number;
 }

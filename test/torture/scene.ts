@@ -41,7 +41,7 @@ export const OTHER = { receiver: 'torture3', sender: 'torture2' } as const;
 const OTHER_RECEIVER = '10.86.78.1';
 const OTHER_SENDER = '10.86.78.2';
 type Line = typeof LINE | typeof OTHER;
-export type End = Line[keyof Line];
+type End = Line[keyof Line];
 /** The receiver's socket buffer, bytes: some hundred reports. */
 const BUFFER = 512 << 10;
 const CAPACITY = 64;

@@ -30,7 +30,7 @@ export async function look(t: Teardown, url: string, options: BrowserContextOpti
   return { page, context, complaints };
 }
 
-export interface Wall {
+interface Wall {
   readonly url: string;
   readonly board: string;
   readonly receiver: Running & { port: number };
@@ -61,7 +61,7 @@ export function startLoad(t: Teardown, { receiver }: Pick<Wall, 'receiver'>, mor
 // Code for the page is text, because the browser's types would otherwise be visible to the server's code as well.
 
 /** What the page shows, all at one moment. */
-export interface Shown {
+interface Shown {
   readonly seq: number;
   readonly life: string;
   readonly line: string;
@@ -94,7 +94,7 @@ export async function holds(page: Page, expression: string): Promise<void> {
 }
 
 /** The API's answer for one tick. */
-export interface Tick {
+interface Tick {
   readonly seq: number;
   readonly nodes: readonly ({ name: string; state: string; unhealthy: boolean } & Record<
     string,

@@ -147,7 +147,7 @@ export async function startWeb(
   return { ...running, port, url: `http://127.0.0.1:${port}/` };
 }
 
-export interface Got {
+interface Got {
   readonly status: number;
   readonly headers: Record<string, string | string[] | undefined>;
   readonly body: Buffer;

@@ -43,7 +43,7 @@ export function lastTick(folder: string, monoMs: number): LastTick | undefined {
 }
 
 /** All of the status, for programs and for people. */
-export interface BridgeStatus {
+interface BridgeStatus {
   readonly running: boolean;
   readonly pid?: number | undefined;
   readonly trouble?: string | undefined;

@@ -7,7 +7,7 @@ import type { BrakeState } from './massbrake.js';
 import { NewestOrders } from './published.js';
 import type { BridgeRecord, Claim, Incident, LedgerState, SlurmStanding, Timed } from './records.js';
 
-export function isProblem(incident: Incident): boolean {
+function isProblem(incident: Incident): boolean {
   return incident.startsWith('unhealthy ');
 }
 

@@ -149,7 +149,7 @@ export function withoutDoubtful(
  * Whether a silent node counts for the brakes: not if it is in power saving, and not if somebody took it out before it
  * fell silent.
  */
-export function countsAsSilent(seen: SeenNode, node: OrderedNode, claim: Claim | undefined): boolean {
+function countsAsSilent(seen: SeenNode, node: OrderedNode, claim: Claim | undefined): boolean {
   if (seen.state !== 'silent') return false;
   if (node.asleep) return false;
   if (claim !== undefined && carries(node, claim)) return true;
@@ -198,7 +198,7 @@ export function ownCount({ matched, ledger }: Situation, more: number): BrakeCou
 }
 
 /** The brakes that apply to the node. */
-export function brakesFor(seen: SeenNode, { policy, board }: Situation): string[] {
+function brakesFor(seen: SeenNode, { policy, board }: Situation): string[] {
   const link = board.links.get(seen.link);
   const groups = [link && `link ${link.name}`, policy.groupOf(seen.name)];
   return [
@@ -304,7 +304,7 @@ const DRAINS_A_TICK = 2;
 const RETURNS_A_TICK = 10;
 const LOOKS = 2;
 
-export interface Decision {
+interface Decision {
   readonly drains: readonly BridgeOrder[];
   readonly returns: readonly BridgeOrder[];
   /** Nodes that would be drained without the brakes. */
@@ -315,7 +315,7 @@ export interface Decision {
 }
 
 /** Six digits that are always the same for the same incident of the same node. */
-export type MakeId = (node: string, incident: Incident) => string;
+type MakeId = (node: string, incident: Incident) => string;
 
 const clock = (ms: number) => new Date(ms).toISOString().slice(11, 19);
 

@@ -16,7 +16,7 @@ import { readXml } from './xml.js';
 const STATE_MOST = 120;
 
 /** A queue on a host, and the letters of its state. */
-export interface QueueOnHost {
+interface QueueOnHost {
   readonly name: string;
   readonly letters: string;
   readonly used: number;

@@ -5,7 +5,7 @@ import { NoAnswer } from '../../schedulerfile/scheduler.js';
 import { brief } from '../../text/text.js';
 
 /** Called at the beginning and at the end of each element, inner ones first at their ends. */
-export interface XmlHandlers {
+interface XmlHandlers {
   readonly begin?: (name: string, attribute: (name: string) => string) => void;
   /** `text`: what stands in it, without what stands in inner ones. */
   readonly end: (name: string, text: string, attribute: (name: string) => string) => void;

@@ -24,7 +24,7 @@ const BASES = {
   FUTURE: 'future',
 } as const;
 
-export type SlurmBaseState = keyof typeof BASES;
+type SlurmBaseState = keyof typeof BASES;
 
 /** The versions that write a word, the first and the last one; without a number: as far as the tables go. */
 interface WordVersions {
@@ -102,7 +102,7 @@ export const SIGNS: Readonly<Record<string, WordVersions & { readonly flag: stri
   '-': { from: '21.08', flag: 'PLANNED' },
 };
 
-export interface NodeState {
+interface NodeState {
   /** As Slurm wrote it. */
   readonly text: string;
   /** Undefined: one of its words is unknown. */

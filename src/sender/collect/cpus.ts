@@ -30,7 +30,7 @@ export function parsePackageId(text: string): number | undefined {
   return /^-?\d{1,10}\n?$/.test(text) ? Number(text) : undefined;
 }
 
-export interface Topology {
+interface Topology {
   packages: number;
   /** The number of used entries of `group`. */
   groups: number;

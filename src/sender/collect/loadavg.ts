@@ -2,7 +2,7 @@
 
 import { type KernelCount, TextCursor } from './kerneltext.js';
 
-export interface Loadavg {
+interface Loadavg {
   load1_c: KernelCount;
   load5_c: KernelCount;
   load15_c: KernelCount;

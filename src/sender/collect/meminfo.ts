@@ -40,7 +40,7 @@ const PARTS = [
 
 type RequiredField = (typeof REQUIRED)[number][0];
 type OtherField = 'mem_dirty_writeback_mib' | 'mem_huge_total_mib' | 'mem_huge_free_mib' | 'mem_corrupted_kib';
-export type Meminfo = Record<RequiredField | OtherField, KernelCount>;
+type Meminfo = Record<RequiredField | OtherField, KernelCount>;
 
 function number(text: string, key: string, unit: string): KernelCount | undefined {
   const line = new TextCursor(text);

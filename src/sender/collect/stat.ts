@@ -71,7 +71,7 @@ export function parseStat(text: string, leaveOut: LeaveOut = quietly): ProcStat 
   };
 }
 
-export interface CpuShare {
+interface CpuShare {
   cpu_busy_pm: number;
   cpu_iowait_pm: number;
 }

@@ -3,7 +3,7 @@
 import { countAfter, type KernelCount, modulo32 } from './kerneltext.js';
 
 /** All are required; oom_kill came last, with Linux 4.13. */
-export interface Vmstat {
+interface Vmstat {
   majfaults: KernelCount;
   swapin_pages: KernelCount;
   swapout_pages: KernelCount;

@@ -24,7 +24,7 @@ function objection(stats: Stats): string | undefined {
  * What was found. Bad: not to be trusted; broken: to be trusted, but unreadable or not understood. The age is known of
  * one to be trusted.
  */
-export type FileReading<T> = { ageSeconds?: number } & (
+type FileReading<T> = { ageSeconds?: number } & (
   | { state: 'absent' }
   | { state: 'bad' | 'broken'; why: string }
   | { state: 'good'; value: T }

@@ -10,7 +10,7 @@ import { type NetEntry, totalOf } from '../collect/netdev.js';
 import { readOnce } from '../kernelfile.js';
 import { names, parseCount, type ReadingBuilder, type SlowSource, source, whole } from './source.js';
 
-export interface Port extends Omit<NetEntry, 'name' | 'state'> {
+interface Port extends Omit<NetEntry, 'name' | 'state'> {
   active: boolean;
 }
 
@@ -73,7 +73,7 @@ function readPort(dir: string, now: ReadingBuilder): Port | undefined {
 }
 
 /** The ports as one entry; undefined if there are none. */
-export function sumPorts(ports: readonly Port[]): FieldsOf<'fabric'> | undefined {
+function sumPorts(ports: readonly Port[]): FieldsOf<'fabric'> | undefined {
   if (ports.length === 0) return undefined;
   const { up, carrier } = bits.net_state;
   const state = ports.some(port => port.active) ? 2 ** up + 2 ** carrier : 0;

@@ -110,7 +110,7 @@ class Reader {
   }
 }
 
-export interface RoundsOptions {
+interface RoundsOptions {
   sources: readonly RoundSource[];
   /** Passed to the child: the roots to read from. */
   world: unknown;

@@ -41,7 +41,7 @@ export interface SlowWorld {
   resolve(path: string): string | undefined;
 }
 
-export type FlagName = keyof typeof bits.flags;
+type FlagName = keyof typeof bits.flags;
 
 /** What the slow side knows for fast sets; an absent value is unknown. */
 export interface Details {

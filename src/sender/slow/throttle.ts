@@ -7,7 +7,7 @@ import { readOnce } from '../kernelfile.js';
 import { parseCount, type SlowSource, source } from './source.js';
 
 /** The first CPU of each package; undefined if a CPU does not name its package. */
-export function firstOfPackages(sys: string, online: readonly number[]): number[] | undefined {
+function firstOfPackages(sys: string, online: readonly number[]): number[] | undefined {
   const first = new Map<number, number>();
   for (const cpu of online) {
     const id = parsePackageId(readOnce(`${sys}/devices/system/cpu/cpu${cpu}/topology/physical_package_id`) ?? '');

@@ -3,7 +3,7 @@
 import type { GroupBlock, MapPlan } from './geometry.js';
 
 /** Receives lines from one point to another. */
-export interface LinePen {
+interface LinePen {
   moveTo(x: number, y: number): void;
   lineTo(x: number, y: number): void;
 }

@@ -3,7 +3,7 @@
 // Pure.
 
 /** The available room. */
-export interface Room {
+interface Room {
   readonly width: number;
   /** Undefined: as much as needed. */
   readonly height: number | undefined;

@@ -26,7 +26,7 @@ export interface JobInfo {
 }
 
 /** What can colour cells in place of a reading. */
-export type Colouring = 'job' | 'user';
+type Colouring = 'job' | 'user';
 export const COLOURINGS: readonly Colouring[] = ['job', 'user'];
 export const isColouring = (text: string | undefined): text is Colouring => COLOURINGS.some(by => by === text);
 
@@ -111,7 +111,7 @@ const ODD: Columns<OddInfo> = [
 const COLUMNS = { jobs: JOBS, users: USERS, odd: ODD };
 
 /** What jobs do on the page. */
-export interface JobPage {
+interface JobPage {
   /** Selects the nodes of a user. */
   select(nodes: string): void;
   open(job: JobInfo): void;

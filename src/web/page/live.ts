@@ -10,9 +10,9 @@ const HIDDEN_MS = 5000;
 const TRY_LEAST_MS = 500;
 const TRY_MOST_MS = 8000;
 /** A stream without data for so long counts as broken, ms: the server sends a pulse every tick. */
-export const LOST_MS = 15_000;
+const LOST_MS = 15_000;
 
-export interface Listener {
+interface Listener {
   /** A new stream begins, which does not continue the old one. */
   opened(): void;
   /** Throws if it does not fit the frames before: then a new stream is opened. */

@@ -15,14 +15,14 @@ const LETTERS_LEAST = 7;
 const FONT = 'system-ui, sans-serif';
 
 /** What is drawn with; `unit`: canvas pixels of a CSS pixel. */
-export interface MapPen {
+interface MapPen {
   readonly context: CanvasRenderingContext2D;
   readonly inks: Inks;
   readonly unit: number;
   readonly data: Cells;
 }
 
-export interface Tiles {
+interface Tiles {
   readonly reading: ReadingInfo | undefined;
   /** The colour of a cell. */
   readonly fillOf: (cell: number) => Rgb;

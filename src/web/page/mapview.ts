@@ -40,7 +40,7 @@ export interface Outline {
   readonly ink: 'text' | 'accent';
 }
 
-export interface MapElements {
+interface MapElements {
   /** The element that scrolls. */
   readonly field: HTMLElement;
   /** The element with the height of the map. */

@@ -43,7 +43,7 @@ function rgbOf([lightness, chroma, hue]: Lch): Rgb {
 }
 
 /** The nearest colour that a screen can show: with less chroma, and the same lightness and hue. */
-export function oklch([lightness, chroma, hue]: Lch): Rgb {
+function oklch([lightness, chroma, hue]: Lch): Rgb {
   for (let c = chroma; ; c -= 0.002) {
     const rgb = rgbOf([lightness, Math.max(0, c), hue]);
     if (c <= 0 || rgb.every(part => part > -0.5 && part < 255.5))

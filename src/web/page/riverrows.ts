@@ -19,9 +19,9 @@ export const SECONDS = RIVER.columns;
 
 /** The parts of a row, from below. */
 const PARTS = ['silent', 'uncertain', 'unknown', 'never', 'left', 'unhealthy'] as const;
-export type RowPart = (typeof PARTS)[number];
+type RowPart = (typeof PARTS)[number];
 
-export interface RiverColumn {
+interface RiverColumn {
   /** Each as a fraction of all nodes of the row. */
   readonly parts: Readonly<Record<RowPart, number>>;
   /** The mean of the live nodes, as in a cell; undefined: none was measured. */

@@ -12,7 +12,7 @@ const ROW_LEAST = 1;
 const GAPPED_FROM = 5;
 const LABELLED_FROM = 11;
 
-export interface RiverElements {
+interface RiverElements {
   readonly flow: HTMLCanvasElement;
   readonly rows: HTMLElement;
   readonly times: HTMLElement;

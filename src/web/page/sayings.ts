@@ -10,7 +10,7 @@ import { quantity } from './formats.js';
 const COUNTED = new RegExp(`\\d+ (?:${[...STATES, 'unhealthy', 'nodes?'].join('|')})\\b`, 'g');
 
 /** The part of the line in large letters, and the rest, except the text about a mirror, which has its own place. */
-export function partsOf(line: string, mirror = ''): [large: string, rest: string] {
+function partsOf(line: string, mirror = ''): [large: string, rest: string] {
   const [large = '', ...rest] = line.split('; ');
   return [large, rest.filter(part => part !== mirror).join('; ')];
 }

@@ -9,7 +9,7 @@ import type { JobInfo, JobView } from './jobview.js';
 import { isState } from './legend.js';
 import { isCondition, type PageView } from './viewstate.js';
 
-export interface SearchSources {
+interface SearchSources {
   readonly cells: Cells;
   /** Absent: jobs are not shown here. */
   readonly jobs: Pick<JobView, 'numbered' | 'nodesOf'> | undefined;

@@ -26,7 +26,7 @@ interface NodeInfo {
 }
 
 /** What the sheet asks of the page. */
-export interface SheetPage {
+interface SheetPage {
   close(): void;
   /** Opens the sheet of another node. `isNew`: the Back button returns to this one. */
   open(name: string, isNew: boolean): void;

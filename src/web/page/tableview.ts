@@ -59,7 +59,7 @@ interface NodeColumn extends SortColumn {
 }
 
 /** What the table asks of the page. */
-export interface TablePage {
+interface TablePage {
   choose(kind: TableRows['kind'], index: number): void;
   /** Opens the job on the node of that cell. */
   openJobOf(cell: number): void;
@@ -292,7 +292,7 @@ export class TableView {
  * The mean of the measured values of live nodes from `first` on, in the reading's own numbers; undefined: none was
  * measured.
  */
-export function meanOf(
+function meanOf(
   cells: Cells,
   { measured, sum }: Tally,
   reading: ReadingInfo,

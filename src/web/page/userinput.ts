@@ -12,7 +12,7 @@ import type { TableView } from './tableview.js';
 import { type PageView, WHOLE } from './viewstate.js';
 
 /** The parts that take input, and what is done. */
-export interface PageParts {
+interface PageParts {
   readonly field: HTMLElement;
   readonly map: MapView;
   readonly flow: RiverView;
