@@ -89,13 +89,6 @@ export interface ListAnswer<T> {
   readonly atMs?: number;
 }
 
-/** How many nodes and jobs it showed another user, who was the reader before; only what it hides from this one. */
-export interface Sight {
-  readonly user: string;
-  readonly nodes?: number | undefined;
-  readonly jobs?: number | undefined;
-}
-
 /** What it says of itself. */
 export interface About {
   /** Its name, for people: `Slurm`. */
@@ -107,7 +100,7 @@ export interface About {
   /** What it hides from users who are not its administrators: `jobs`, `nodes`; undefined: unknown. */
   readonly hides?: readonly string[] | undefined;
   /** What it hides from that user, in a sentence; undefined: nothing that is known. */
-  readonly hidden: (user: string, sawMore?: Sight) => string | undefined;
+  readonly hidden: (user: string) => string | undefined;
   /** Why not everybody may see all jobs, in a sentence; undefined: everybody may. */
   readonly closed?: string | undefined;
   /** What a node that it does not show may be, besides unknown to it. */

@@ -8,12 +8,11 @@ import { formatDuration } from '../text/durations.js';
 import { isHostList } from '../text/hostlists.js';
 import { isTellable } from '../text/moments.js';
 import { oneLine, quote } from '../text/text.js';
-import { type SchedulerJob, type SchedulerNode, SECONDS_MOST, type Sight } from './scheduler.js';
+import { type SchedulerJob, type SchedulerNode, SECONDS_MOST } from './scheduler.js';
 
 /**
  * Of all schedulers the same. 1 had Slurm's words alone: programs of this version do not show such a file and say why,
- * until the reader that is started again has replaced it, after some seconds; a reader still learns from it what the
- * one before saw.
+ * until the reader that is started again has replaced it, after some seconds.
  */
 export const SCHEMA = 2;
 
@@ -89,7 +88,6 @@ export interface SchedulerState {
   /** Who asks, and what the scheduler hides from it, in a sentence. */
   readonly user: string;
   readonly hidden?: string | undefined;
-  readonly saw_more?: Sight | undefined;
   /** What a node that the scheduler does not show may be, besides unknown to it. */
   readonly unshown?: string | undefined;
   readonly nodes: SchedulerAnswer<SchedulerNode>;
@@ -160,7 +158,6 @@ const MARK = shape({
   ...{ lowest: 'number', highest: 'number', since_ms: 'number' },
 });
 const ODD = shape({ 'unjudged_all?': 'string' });
-const SIGHT = shape({ user: 'string', 'nodes?': 'number', 'jobs?': 'number' });
 const STATE = shape({
   ...{ 'mono_ms?': 'number', 'next_ms?': 'number', 'time_ms?': 'number', scheduler: 'string', daemon: 'string' },
   ...{ cluster: 'string', version: 'string', user: 'string', 'hidden?': 'string', 'unshown?': 'string' },
@@ -193,7 +190,7 @@ const isOdd = (odd: OddJobs) =>
 
 /** Whether everything in it is what programs take it for: its writer may be broken, or broken into. */
 function isWhole(state: SchedulerState): boolean {
-  const { nodes, jobs, names, differences, saw_more, odd } = state;
+  const { nodes, jobs, names, differences, odd } = state;
   return (
     [nodes, jobs].every(answer => fits(answer, ANSWER)) &&
     nodes.list.every(node => fits(node, NODE)) &&
@@ -204,7 +201,6 @@ function isWhole(state: SchedulerState): boolean {
     differences.every(
       row => fits(row, DIFFERENCE) && (row.jobs === undefined || (Array.isArray(row.jobs) && row.jobs.every(isText))),
     ) &&
-    (saw_more === undefined || fits(saw_more, SIGHT)) &&
     (odd === undefined || isOdd(odd)) &&
     fits(state, STATE)
   );
@@ -237,24 +233,19 @@ function objectionTo(path: string, stats: Stats): StateResult | undefined {
   return nothing(`${oneLine(path)} is ${stats.isFile() ? 'too large' : 'no plain file'}; see what beoboard slurm says`);
 }
 
-/** The file of that folder, parsed. */
-function readAt<T>(folder: string, parse: (path: string, text: string) => T): T | StateResult {
+/** Reads the file of that folder. */
+export function readState(folder: string): StateResult {
   const path = join(folder, 'state');
   try {
     const fd = openSync(path, AT_ONCE);
     try {
-      return objectionTo(path, fstatSync(fd)) ?? parse(path, readFileSync(fd, 'utf8'));
+      return objectionTo(path, fstatSync(fd)) ?? parseState(path, readFileSync(fd, 'utf8'));
     } finally {
       closeSync(fd);
     }
   } catch (error) {
     return unread(path, error as NodeJS.ErrnoException);
   }
-}
-
-/** Reads the file of that folder. */
-export function readState(folder: string): StateResult {
-  return readAt(folder, parseState);
 }
 
 /**
@@ -310,20 +301,6 @@ export class StateFollower {
     this.#found = found;
     this.#changed();
   }
-}
-
-/** What a reader that is the user `user` has to know about the one that left the file of that folder. */
-export function sightBefore(folder: string, user: string): Sight | undefined {
-  const sights = readAt(folder, (_, text) => {
-    try {
-      // The first versions wrote no user, because it always was this one.
-      const { user: other = 'beoboard', nodes, jobs, saw_more } = JSON.parse(text) as SchedulerState;
-      return [{ user: other, nodes: nodes.list.length, jobs: jobs.list.length }, saw_more];
-    } catch {
-      return [];
-    }
-  });
-  return Array.isArray(sights) ? sights.find(sight => fits(sight, SIGHT) && sight?.user !== user) : undefined;
 }
 
 /** What was left out of the answers because it was not understood, in a sentence; undefined: nothing. */

@@ -7,7 +7,7 @@ import { defineVerb, forms, parseVerb, type ValuesOf } from '../options/options.
 import { VERBS } from '../options/verbs.js';
 import { readExceptions } from '../schedulerfile/matching.js';
 import { nextMs, type Scheduler } from '../schedulerfile/scheduler.js';
-import { partialText, sightBefore, stateText } from '../schedulerfile/statefile.js';
+import { partialText, stateText } from '../schedulerfile/statefile.js';
 import { onHangup, tellLasting } from '../service/hangup.js';
 import { createLog, type Log } from '../service/log.js';
 import { pause } from '../service/pause.js';
@@ -180,10 +180,9 @@ export async function main(argv: string[]): Promise<number> {
   const log = createLog(verb.name);
   const roundLog = new RoundLog(log);
   const user = ourName();
-  const sight = sightBefore(folder, user);
   const left = { skip: leftBefore(folder, 'skip'), names: leftBefore(folder, 'names') };
   const reader = new BoardReader(board, owner);
-  const poll = new Poll(reader, inForce.scheduler, inForce.exceptions, user, sight, left);
+  const poll = new Poll(reader, inForce.scheduler, inForce.exceptions, user, left);
   let [status, isAsked, failures] = ['asks for the first time', false, 0];
   let awake = new AbortController();
   stop.addEventListener('abort', () => awake.abort());

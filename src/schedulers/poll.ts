@@ -11,7 +11,6 @@ import {
   type Scheduler,
   type SchedulerJob,
   type SchedulerNode,
-  type Sight,
 } from '../schedulerfile/scheduler.js';
 import { monotonicMs, SCHEMA, type SchedulerAnswer, type SchedulerState } from '../schedulerfile/statefile.js';
 import { NoBoard } from '../shm/noboard.js';
@@ -97,8 +96,6 @@ export class Poll {
   /** Names on the board, by NodeName. */
   #exceptions: Readonly<Record<string, string>>;
   readonly #user: string;
-  /** What another user saw before us. */
-  #before: Sight | undefined;
   readonly #differences = new Differences();
   #nodes: SchedulerAnswer<SchedulerNode> = { list: [] };
   #jobs: SchedulerAnswer<SchedulerJob> = { list: [] };
@@ -114,14 +111,12 @@ export class Poll {
     scheduler: Scheduler,
     exceptions: Readonly<Record<string, string>>,
     user: string,
-    before: Sight | undefined,
     { skip = '', names = '' }: { readonly skip?: string | undefined; readonly names?: string | undefined } = {},
   ) {
     this.#power = new PowerSaving(skip);
     this.#lastNames = new Map(Object.entries(exceptionsIn(names)).map(([name, on]) => [on, name]));
     this.#board = board;
     this.#user = user;
-    this.#before = before;
     this.#scheduler = scheduler;
     this.#about = scheduler.unasked;
     this.#exceptions = exceptions;
@@ -156,7 +151,6 @@ export class Poll {
         ? this.#differences.look({ ...look, matched, seen: name => seen.get(name) }, now)
         : [];
     const about = this.#about;
-    const sawMore = this.#sawMore();
     const state: SchedulerState = {
       schema: SCHEMA,
       pid: process.pid,
@@ -164,7 +158,7 @@ export class Poll {
       next_ms: now + next(answered),
       time_ms: Date.now(),
       ...{ scheduler: about.name, daemon: about.daemon, cluster: about.cluster, version: about.version },
-      ...{ user: this.#user, hidden: about.hidden(this.#user, sawMore), saw_more: sawMore, unshown: about.unshown },
+      ...{ user: this.#user, hidden: about.hidden(this.#user), unshown: about.unshown },
       nodes: this.#told('nodes', this.#nodes),
       jobs: this.#told('jobs', this.#jobs),
       names: this.#exceptions,
@@ -213,22 +207,6 @@ export class Poll {
     }
     this.#lastNames = new Map([...unseen, ...nodeName]);
     return unseen;
-  }
-
-  /** What the user before us saw and we do not, because it is hidden from us. */
-  #sawMore(): Sight | undefined {
-    if (this.#before === undefined) return undefined;
-    // If we have seen any of a kind once, the kind is not hidden from us.
-    const unseen = (answer: SchedulerAnswer<object>, count: number | undefined) =>
-      answer.list.length > 0 ? undefined : count;
-    const nodes = unseen(this.#nodes, this.#before.nodes);
-    const jobs = unseen(this.#jobs, this.#before.jobs);
-    this.#before = { ...this.#before, nodes, jobs };
-    const { hides = [] } = this.#about;
-    const hidden = (kind: string, answer: SchedulerAnswer<object>, count: number | undefined) =>
-      hides.includes(kind) && answer.mono_ms !== undefined && count ? count : undefined;
-    const sight = { nodes: hidden('nodes', this.#nodes, nodes), jobs: hidden('jobs', this.#jobs, jobs) };
-    return (sight.nodes ?? sight.jobs) ? { user: this.#before.user, ...sight } : undefined;
   }
 
   async #askAbout(): Promise<void> {

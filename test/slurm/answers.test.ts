@@ -552,7 +552,7 @@ t.test('names on the board that Slurm does not show', async t => {
   };
   const nodes = () => board.map(name => ({ name, state: 'silent' }));
   const reader = { pieces: () => [{ nodes }] } as unknown as BoardReader;
-  const begin = (left = {}) => new Poll(reader, slurmOf(calls), {}, 'root', undefined, left);
+  const begin = (left = {}) => new Poll(reader, slurmOf(calls), {}, 'root', left);
   const lines = (text = '') => text.split('\n').filter(line => line !== '' && !line.startsWith('#'));
   const round = async (poll: Poll) => {
     const { skip, names } = await poll.round(() => 0);

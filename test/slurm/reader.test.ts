@@ -4,7 +4,6 @@
 
 import { execFileSync } from 'node:child_process';
 import {
-  cpSync,
   existsSync,
   readFileSync,
   renameSync,
@@ -170,7 +169,6 @@ t.test('the file: what is written is read, and what is wrong with it is said', a
     { names: { n1: 5 } },
     { differences: 5 },
     { differences: [{ ...difference, jobs: '4' }] },
-    { saw_more: {} },
     { scheduler: 5 },
     { nodes: { list: [{ ...node, takes_jobs: 'yes' }] } },
     // Times that no calendar has, and what is no number.
@@ -409,37 +407,12 @@ t.test('the reader, and those who show what it leaves', async t => {
       /--public-jobs is ignored: Slurm has PrivateData=jobs,users/.test(other.output().stderr),
     );
     const us = userInfo().username;
-    const shown = async () => (await run(['jobs', '--board', board, '--slurm-dir', own])).stdout;
     t.match(
-      await shown(),
+      (await run(['jobs', '--board', board, '--slurm-dir', own])).stdout,
       `Slurm hides the jobs of others (PrivateData=jobs): only the reader's own are shown, unless its user ${us} is`,
     );
     other.child.kill('SIGTERM');
     t.equal(await other.exit, 0);
-
-    // What a version before left, whose user was an operator in Slurm; ours is not.
-    const left = readFileSync(join(own, 'state'), 'utf8');
-    const { length } = JSON.parse(left).jobs.list;
-    writeFileSync(join(own, 'state'), left.replace(`"user":"${us}",`, '').replace('"schema":2', '"schema":1'));
-    const less = standIn(t);
-    cpSync(hidden, join(less, 'config'));
-    writeFileSync(join(less, 'jobs'), '');
-    const sentence = `Slurm shows the user ${us} less than beoboard, who was the reader before and saw ${length} jobs (PrivateData=jobs,users): make ${us} an operator in Slurm, as beoboard was`;
-    const argv = ['slurm', '--slurm-dir', own, '--slurm-bin', less, '--board', board, '--interval', '500ms'];
-    for (const when of ['after the upgrade', 'and after a restart']) {
-      const next = start(t, argv);
-      await next.ready;
-      t.match(next.output().stderr, `${sentence}\n`, when);
-      t.match(await shown(), `${sentence}\n`, when);
-      if (when === 'and after a restart') {
-        cpSync(join(slurm, 'jobs'), join(less, 'jobs'));
-        await until('all is seen', () => state(own).saw_more === undefined);
-        t.match(await shown(), /Slurm hides the jobs of others/);
-        t.equal(next.output().stderr.split(sentence).length, 2, 'the log has said it once');
-      }
-      next.child.kill('SIGTERM');
-      t.equal(await next.exit, 0);
-    }
   });
 
   await t.test('a file in place of Slurm', async t => {

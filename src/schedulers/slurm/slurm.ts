@@ -1,26 +1,18 @@
 // Slurm as one of the schedulers: its answers, and what it says of itself, in the words of all.
 
-import { type About, LeftOut, NoAnswer, type Scheduler, type Sight } from '../../schedulerfile/scheduler.js';
+import { type About, LeftOut, NoAnswer, type Scheduler } from '../../schedulerfile/scheduler.js';
 import { oneLine } from '../../text/text.js';
 import { parseConfig, parseJobs, parseNodes, parseTopology, type SlurmConfig } from './answers.js';
 import { type Calls, newNonce } from './calls.js';
 
 function aboutSlurm({ cluster, version, private_data, power_saving, resume_timeout_s }: SlurmConfig): About {
   const hides = private_data.split(',');
-  const hidden = (user: string, sawMore?: Sight) => {
-    const us = oneLine(user);
-    if (sawMore !== undefined) {
-      const { nodes, jobs } = sawMore;
-      const other = oneLine(sawMore.user);
-      const kinds = [nodes && `${nodes} nodes`, jobs && `${jobs} jobs`].filter(text => typeof text === 'string');
-      return `Slurm shows the user ${us} less than ${other}, who was the reader before and saw ${kinds.join(' and ')} (PrivateData=${oneLine(private_data)}): make ${us} an operator in Slurm, as ${other} was`;
-    }
-    return hides.includes('jobs')
-      ? `Slurm hides the jobs of others (PrivateData=jobs): only the reader's own are shown, unless its user ${us} is an operator in Slurm`
-      : undefined;
-  };
   return {
-    ...{ name: 'Slurm', daemon: 'slurmd', cluster, version, power_saving, resume_timeout_s, hidden },
+    ...{ name: 'Slurm', daemon: 'slurmd', cluster, version, power_saving, resume_timeout_s },
+    hidden: user =>
+      hides.includes('jobs')
+        ? `Slurm hides the jobs of others (PrivateData=jobs): only the reader's own are shown, unless its user ${oneLine(user)} is an operator in Slurm`
+        : undefined,
     hides: private_data === 'unknown' ? undefined : hides,
     closed: ['jobs', 'users', 'unknown'].some(word => hides.includes(word))
       ? `Slurm has PrivateData=${private_data}`
