@@ -41,6 +41,7 @@ import { boardPath, folder, ROOT } from '../kit/places.js';
 import { PROGRAM, startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
 import { NO_SHELL, onShell } from '../kit/shell.js';
+import { familyOf } from '../kit/starving.js';
 import { NO_TERMINAL, onTerminal, Shown } from '../kit/terminal.js';
 import { until } from '../kit/until.js';
 
@@ -610,9 +611,11 @@ t.test('as a job of a shell', { skip: NO_SHELL }, async t => {
   // SIGSTOP leaves it no time to give the terminal back.
   shell.type(`${line}\r`);
   await shell.shows(DRAWN);
-  const pid = spawnSync('pgrep', ['-n', '-f', `status --watch --board ${board}`], { encoding: 'utf8' }).stdout.trim();
-  t.not(pid, first);
-  process.kill(Number(pid), 'SIGSTOP');
+  const pid = familyOf(process.pid).find(pid =>
+    readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(`\0--watch\0--board\0${board}\0`),
+  );
+  t.not(String(pid), first);
+  process.kill(pid as number, 'SIGSTOP');
   await shell.shows(/Stopped[\s\S]*<ready>/);
   await shell.run('bg');
   await shell.shows(/\x1b\[\?1049l/);
