@@ -6,7 +6,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { get } from 'node:http';
 import { gzipSync } from 'node:zlib';
-import { Board } from '../dist/src/prometheus/boards.js';
+import { ScrapedBoard } from '../dist/src/prometheus/boards.js';
 import { Exporter } from '../dist/src/prometheus/exporter.js';
 import { parseScrape } from '../dist/src/prometheus/request.js';
 import { cpuOf, end, isInstalled, notes, ownMiB, serve, sleep } from './processes.mjs';
@@ -130,7 +130,7 @@ export async function bench({ quick, say }) {
     const receiver = await openReceiver();
     receivers.push(receiver);
     await fill(receiver.port, NODES);
-    const board = new Board('alpha', receiver.board, undefined);
+    const board = new ScrapedBoard('alpha', receiver.board, undefined);
     const exporter = new Exporter([board]);
     // The board is mapped and was read: it costs the same for every reader. The rest is the memory of the metrics.
     for (const _ of board.reader.pieces());

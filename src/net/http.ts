@@ -10,7 +10,7 @@ import { hostname } from 'node:os';
 import { type Address, plainName } from '../text/addresses.js';
 import { codeOfError, ERROR_CODES, type ErrorCode } from '../text/errorcodes.js';
 import { lowerCase } from '../text/text.js';
-import { qualityOf } from './accept.js';
+import { wantsJson } from './accept.js';
 import { ClientConnection } from './clients.js';
 import { MOST_HEAD, type ParserError, Refusal, refusalOf, targetOf } from './requests.js';
 import { gzipped, type Pieces, send, takesGzip } from './sending.js';
@@ -87,8 +87,7 @@ export function sentence(status: number, text: string): HttpResponse {
 /** Why a request is not served: a sentence, or with its code for those who want JSON rather than text. */
 function refused(code: ErrorCode, message: string, accept = ''): HttpResponse {
   const status = ERROR_CODES[code];
-  const json = qualityOf(accept, 'application/json');
-  if (json === 0 || json < qualityOf(accept, 'text/plain')) return sentence(status, message);
+  if (!wantsJson(accept)) return sentence(status, message);
   return { status, type: 'application/json', body: `${JSON.stringify({ code, message })}\n` };
 }
 

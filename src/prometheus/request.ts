@@ -92,7 +92,7 @@ export function targetOf(host: string, zone: string): string {
 
 /** The available format that the client prefers; text if it does not say. */
 export function formatOf(accept: string): Format {
-  const open = qualityOf(accept, 'application/openmetrics-text', text => text === undefined || text === '1.0.0');
-  const plain = qualityOf(accept, 'text/plain', text => text === undefined || text === '0.0.4');
+  const open = qualityOf(accept, 'application/openmetrics-text', text => text === undefined || text === '1.0.0') ?? 0;
+  const plain = qualityOf(accept, 'text/plain', text => text === undefined || text === '0.0.4') ?? 0;
   return open > 0 && open >= plain ? 'openmetrics' : 'text';
 }

@@ -8,7 +8,7 @@ import { fold, shownNames } from '../text/hostlists.js';
 const GROUPS_MOST = 3;
 
 /** The names of all nodes of a look, by the numbers of their records. */
-export type Names = readonly string[];
+type Names = readonly string[];
 
 /** What the others have: `39 others 6.1.0-21`. */
 function othersText(snapshot: Snapshot, odd: Odd): string {

@@ -39,7 +39,9 @@ const SENTENCE = object({ kind: text(), text: text(), 'nodes?': list() });
 const SCHEMAS: Readonly<Record<string, Schema>> = {
   Refusal: object({
     code: word(Object.keys(ERROR_CODES)),
-    message: text('the sentence that is answered to those who do not ask for JSON by the header Accept'),
+    message: text(
+      'the sentence that is answered to those who do not ask for JSON by the header Accept, and to what is no HTTP',
+    ),
   }),
   Report: structShape('report'),
   Node: nodeShape(ref('Report')),

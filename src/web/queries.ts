@@ -23,7 +23,7 @@ const KEPT_MS = 10_000;
 const JUST_MS = 500;
 
 /** A request that cannot be answered now, and may be later; a sentence. */
-export class TooMuch extends Error {
+class TooMuch extends Error {
   readonly code = 'too_much';
 }
 

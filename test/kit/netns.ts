@@ -245,7 +245,7 @@ export const linkWords = ({ state }: { state: number }): string[] =>
 // ---- nodes ----
 
 /** A running c/test/cluster.c: all nodes of a test. */
-export class Nodes {
+class Nodes {
   readonly #answers: string[] = [];
   /** The times in which it was kept from sending. */
   readonly gaps: [from: number, to: number][] = [];

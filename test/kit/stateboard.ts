@@ -20,7 +20,7 @@ export interface Made {
 }
 
 /** Nodes by state; all that have reported did so by eth0, or by the link after an @ in the name. */
-export interface Nodes {
+interface Nodes {
   live?: readonly string[];
   silent?: readonly string[];
   uncertain?: readonly string[];

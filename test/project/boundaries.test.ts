@@ -230,9 +230,16 @@ function partOf(path: string): string | undefined {
 const IMPORTS =
   /(?:^(?:import|export)\b[\w\s{},*]*?\bfrom\s+|^import\s+(?=['"])|\bimport\(|\brequire\(|\bcreateRequire\([^)]*\)\()\s*(?:'([^']*)'|"([^"]*)")?(?!\s*\+)/gm;
 
+/** A source without its comments; its lines stay. */
+const codeOf = (text: string): string =>
+  text
+    .replace(/\/\*.*?\*\/ ?/g, '')
+    .replace(/^\s*(?:\/\*|\*|\/\/).*$/gm, '')
+    .replace(/(?<=[\s,{])\/\/.*$/gm, '');
+
 /** Every import of a file, also of types: its line and the imported path; undefined if the path is computed. */
 function importsOf(text: string): { line: number; from: string | undefined; isAll: boolean }[] {
-  const code = text.replace(/^\s*(?:\/\*|\*|\/\/).*$/gm, '');
+  const code = codeOf(text);
   return [...code.matchAll(IMPORTS)].map(match => ({
     line: code.slice(0, match.index).split('\n').length,
     from: match[1] ?? match[2],
@@ -362,7 +369,7 @@ function unshared(files: Record<string, string>): string[] {
     ...(importers.get(path) ?? []),
     ...[...(passedOn.get(path) ?? [])].flatMap(usersOf),
   ];
-  const words = new Map(Object.entries(files).map(([path, text]) => [path, new Set(text.match(/\w+/g))]));
+  const words = new Map(Object.entries(files).map(([path, text]) => [path, new Set(codeOf(text).match(/\w+/g))]));
   return Object.entries(files).flatMap(([path, text]) => {
     const users = path.endsWith('.mjs') ? Object.keys(files) : usersOf(path);
     const isUsed = (name: string) => users.some(user => user !== path && words.get(user)?.has(name));
@@ -527,6 +534,7 @@ t.test('a breach is found, and named with file and line', async t => {
   t.match(breaches({ 'src/supermon/main.ts': "import '../query/sorting.js';" }), [
     /^src\/supermon\/main\.ts:1: imports .*: supermon may not import query; it may import text, options, net, /,
   ]);
+  const withComment = 'Snapshot, // as readers have it';
   const invented: [path: string, text: string, found: string | undefined][] = [
     ['src/sender/send.ts', "import { x } from '../layout/codec.js';", undefined],
     ['src/sender/collect/stat.ts', "import { x } from '../pack.js';\nimport 'node:fs';", undefined],
@@ -609,6 +617,16 @@ t.test('a breach is found, and named with file and line', async t => {
       'src/schedulers/poll.ts',
       "import { slurmCalls } from './slurm/calls.js';",
       'src/schedulers/poll.ts:1: imports ./slurm/calls.js: only chosen.ts knows which scheduler is behind the door',
+    ],
+    [
+      'src/text/text.ts',
+      `import type {\n  ${withComment}\n} from '../shm/snapshot.js';`,
+      'src/text/text.ts:1: imports ../shm/snapshot.js: text may not import shm',
+    ],
+    [
+      'src/text/text.ts',
+      `/${'*'} why ${'*'}/ import { Snapshot } from '../shm/snapshot.js';`,
+      'src/text/text.ts:1: imports ../shm/snapshot.js: text may not import shm',
     ],
     ['src/cli/watch.ts', "import('./' + name);", 'src/cli/watch.ts:1: imports what is computed: nobody can check that'],
     ['src/extra/more.ts', '', "src/extra/more.ts:1: belongs to no part; give its folder a row in this test's tables"],

@@ -149,7 +149,7 @@ const PATH =
   /(?<![\w./@$*~<-])(?:(?:(?:\.\.?|[\w-]+)\/)*[\w.-]*[\w-]\.(?:[cm]?[jt]s|cc?|h|py|mk|sh)(?![\w(/*-]|\.\w)|(?:bench|c|docs|examples|packaging|proto|python|scripts|src)\/[\w./-]*\w)/g;
 /** Of the kernel, of libraries, of Slurm, made; and what is no file. */
 const FOREIGN =
-  /^(linux|net|fs)\/|^src\/(common\/slurm_|api\/)|^sysexits\.h$|^(Node\.js|beoboard\.cjs)$|[A-Z]{2,}|^\w(\.\w)+$/;
+  /^(linux|fs)\/|^net\/.*\.[ch]$|^src\/(common\/slurm_|api\/)|^sysexits\.h$|^(Node\.js|beoboard\.cjs)$|[A-Z]{2,}|^\w(\.\w)+$/;
 const FILES = new Set(SOURCES.map(path => posix.basename(path)));
 
 /** The paths in a line of a source that lead nowhere from the root, from c/, src/ or test/, or from its own folder. */

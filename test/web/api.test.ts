@@ -152,8 +152,13 @@ t.test('a board that stands still', async t => {
       t.same([coded.status, ERROR_CODES[code], coded.headers['content-type']], [status, status, 'application/json']);
       t.match(message, why, `${url}, for those who want JSON`);
     };
-    for (const accept of ['*/*', 'text/plain, application/json;q=0.9', 'application/json;q=0'])
+    for (const accept of [
+      ...['*/*', 'text/plain, application/json;q=0.9', 'application/json;q=0', 'application/json ; q = 0'],
+      ...['application/json;q=0.1, */*', 'application/json;q=0.1, text/*', 'application/json;q=2'],
+    ])
       t.match(await ask(`${api}nothing`, { Accept: accept }), { status: 404, text: /^there is no such page/ }, accept);
+    for (const accept of ['application/*', 'application/json, text/plain, */*', 'text/*;q=0.5, APPLICATION/JSON'])
+      t.match((await ask(`${api}nothing`, { Accept: accept })).json(), { code: 'not_found' }, accept);
     await refused('nodes?where=lod%3E1', 400, /^column 1: there is no field 'lod'; did you mean load\?|load/);
     await refused(`nodes?where=${'x'.repeat(257)}`, 400, /longer than 256 bytes/);
     for (const word of ['constructor', '__proto__', 'toString'])
