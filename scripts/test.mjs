@@ -25,7 +25,7 @@ const began = performance.now();
 /**
  * What the head of a test says of it, each a line of its own: `// @seconds 40`, how long it takes on two quiet cores (5
  * if it says nothing), because the longest begin first; `// @waits`: mostly it waits, so it runs beside those that
- * compute; `// @shared 34`, how many MiB of /dev/shm it takes at once (3 if it says nothing), because all together may
+ * compute; `// @shared 34`, how many MiB of /dev/shm it takes at once (4 if it says nothing), because all together may
  * take no more than there is in a container; `// @rest`: it does not belong to `npm test`; `// @whole`: it belongs to
  * both, and in the rest it takes all cases and not only some (`WHOLE` of test/kit/whole.ts).
  */
@@ -33,7 +33,7 @@ function traitsOf(source) {
   const [head] = readFileSync(source, 'utf8').split('\nimport ');
   const of = name => new RegExp(`^// @${name}(?: (.*))?$`, 'm').exec(head ?? '');
   const seconds = Number(of('seconds')?.[1] ?? 5);
-  const shared = Number(of('shared')?.[1] ?? 3);
+  const shared = Number(of('shared')?.[1] ?? 4);
   return { seconds, shared, waits: of('waits') !== null, rest: of('rest') !== null, whole: of('whole') !== null };
 }
 
@@ -184,12 +184,12 @@ const showing = setInterval(() => {
 
 /**
  * Takes the next test of these queues that has room in /dev/shm, when it has it; undefined: none is left. In `npm test`
- * none begins while two thirds of the memory are taken.
+ * none begins while half of the memory is taken.
  */
 async function next(...queues) {
   while (queues.some(queue => queue.length > 0)) {
     const taken = [...running].reduce((sum, { shared }) => sum + shared, 0);
-    const isFull = part === '--short' && running.size > 0 && measured.last.pss > (MEMORY_MIB * 2) / 3;
+    const isFull = part === '--short' && running.size > 0 && measured.last.pss > MEMORY_MIB / 2;
     const hasRoom = ({ shared }) => !isFull && (taken === 0 || taken + shared <= SHARED_MIB);
     const queue = queues.find(queue => queue.some(hasRoom));
     if (queue !== undefined) return queue.splice(queue.findIndex(hasRoom), 1)[0];
