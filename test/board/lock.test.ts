@@ -26,6 +26,7 @@ import t, { type Test } from 'tap';
 import { lock } from '../../src/native/index.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { follow } from '../kit/children.js';
+import { NOBODY, ROOT_USER } from '../kit/ordinary.js';
 import { boardPath, folder } from '../kit/places.js';
 import { PROGRAM, run, start, startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
@@ -185,8 +186,7 @@ t.test('a board path that is too long for the socket beside it is refused', asyn
 
 // ---- as another user ----
 
-const NOBODY = 65534;
-const skip = process.getuid?.() !== 0 && 'only root can be another user';
+const skip = !ROOT_USER && 'only root can be another user';
 /** How another user may read what root may, because the program can be in any folder. */
 const READS = ['--inh-caps=+dac_read_search', '--ambient-caps=+dac_read_search'];
 const noReceiver =

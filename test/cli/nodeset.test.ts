@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { random } from '../../src/load/simulatednode.js';
 import { expand, fold, foldAll } from '../../src/text/hostlists.js';
+import { lacks } from '../kit/lacking.js';
 import { folder, ROOT } from '../kit/places.js';
 import { PROGRAM, run } from '../kit/program.js';
 import { verbChild } from '../kit/verbchild.js';
@@ -53,7 +54,7 @@ json.dump([list(NodeSet(text)) for text in json.load(sys.stdin)], sys.stdout)`;
 interface Tool {
   name: string;
   package: string;
-  probe: string[];
+  program: string;
   /** The names of each of these lists. */
   expand(t: Test, lists: readonly string[]): string[][];
 }
@@ -62,13 +63,13 @@ const TOOLS: readonly Tool[] = [
   {
     name: 'slurm',
     package: 'slurm-client',
-    probe: ['scontrol', '--version'],
+    program: 'scontrol',
     expand: (t, lists) => lists.map(list => ask(t, 'scontrol', ['show', 'hostnames', list]).trim().split('\n')),
   },
   {
     name: 'pdsh',
     package: 'pdsh',
-    probe: ['pdsh', '-V'],
+    program: 'pdsh',
     // Its last line is the list of targets.
     expand: (t, lists) =>
       lists.map(list => ask(t, 'pdsh', ['-Q', '-w', list]).trim().split('\n').at(-1)?.split(',') ?? []),
@@ -76,7 +77,7 @@ const TOOLS: readonly Tool[] = [
   {
     name: 'clustershell',
     package: 'clustershell',
-    probe: ['nodeset', '--version'],
+    program: 'nodeset',
     // Its library, in the Python of its command, which would take a quarter of a second for each list.
     expand: (t, lists) => {
       const line = `exec $(sed -n '1s/^#!//p' "$(command -v nodeset)") -c "$0"`;
@@ -95,22 +96,15 @@ function compare(t: Test, tool: Tool, cases: readonly Case[]): void {
     t.same(found[i]?.sort(), [...new Set(names)].sort(), `${tool.name}: ${list}`);
 }
 
-const lacking = (program: string) => !process.env.CI && spawnSync(program, ['--version']).error !== undefined;
-
 for (const tool of TOOLS) {
-  const [program = '', ...probe] = tool.probe;
-  const missing = spawnSync(program, probe).error !== undefined && !process.env.CI;
-  t.test(
-    `${tool.name} reads our lists as we do`,
-    { skip: NOT_WHOLE || (missing && `${tool.package} is not installed`) },
-    async t => {
-      const next = random(SEED);
-      const cases = Array.from({ length: 15 }, () => names(next)).map((wanted): Case => [fold(wanted), wanted]);
-      for (const { expr, agree } of vectors.accept)
-        if (tool.name === 'clustershell' || agree[tool.name as 'slurm' | 'pdsh']) cases.push([expr, expand(expr)]);
-      compare(t, tool, cases);
-    },
-  );
+  const missing = lacks(tool.package, tool.program);
+  t.test(`${tool.name} reads our lists as we do`, { skip: NOT_WHOLE || missing }, async t => {
+    const next = random(SEED);
+    const cases = Array.from({ length: 15 }, () => names(next)).map((wanted): Case => [fold(wanted), wanted]);
+    for (const { expr, agree } of vectors.accept)
+      if (tool.name === 'clustershell' || agree[tool.name as 'slurm' | 'pdsh']) cases.push([expr, expand(expr)]);
+    compare(t, tool, cases);
+  });
 }
 
 t.test(
@@ -130,14 +124,14 @@ t.test(
       t.ok(list.length <= fold(wanted).length);
       cases.push([list, wanted]);
     }
-    for (const tool of TOOLS.filter(({ probe: [program = ''] }) => !lacking(program)))
+    for (const tool of TOOLS.filter(tool => !lacks(tool.package, tool.program)))
       compare(t, tool, tool.name === 'slurm' ? cases.filter(([, [name]]) => !name?.endsWith('.local')) : cases);
   },
 );
 
 t.test(
   'why names with text after the number are not folded by default: Slurm rejects them',
-  { skip: NOT_WHOLE || (lacking('scontrol') && 'slurm-client is not installed') },
+  { skip: NOT_WHOLE || lacks('slurm-client', 'scontrol') },
   t => {
     const { stderr } = spawnSync('scontrol', ['show', 'hostnames', 'n[01-02].cluster.local'], {
       encoding: 'utf8',
@@ -148,26 +142,22 @@ t.test(
   },
 );
 
-t.test(
-  "groups are ClusterShell's own",
-  { skip: NOT_WHOLE || (lacking('nodeset') && 'clustershell is not installed') },
-  async t => {
-    const dir = folder(t);
-    mkdirSync(join(dir, 'groups.d'));
-    writeFileSync(join(dir, 'groups.conf'), `[Main]\ndefault: site\nautodir: ${join(dir, 'groups.d')}\n`);
-    writeFileSync(join(dir, 'groups.d', 'site.yaml'), "site:\n  racka: 'node[01-03]'\n  gpu: 'node02,Login1'\n");
-    const env = { CLUSTERSHELL_CFGDIR: dir };
-    const fine = (stdout: string) => ({ code: 0, stdout, stderr: '' });
-    t.same(await run(['nodeset', '--fold', '@racka', 'node09'], env), fine('node[01-03,09]\n'));
-    t.same(await run(['nodeset', '--expand', '@site:gpu'], env), fine('Login1\nnode02\n'));
-    const none = await run(['nodeset', '--expand', '@nogroup'], env);
-    t.match(none, { code: 2, stdout: '', stderr: /^beoboard nodeset: '@nogroup' is not a file, and .*\n$/ });
-    t.match(await run(['nodeset', '--expand', '@racka'], { ...env, PATH: dir }), {
-      code: 2,
-      stderr: /install clustershell\n$/,
-    });
-  },
-);
+t.test("groups are ClusterShell's own", { skip: NOT_WHOLE || lacks('clustershell', 'nodeset') }, async t => {
+  const dir = folder(t);
+  mkdirSync(join(dir, 'groups.d'));
+  writeFileSync(join(dir, 'groups.conf'), `[Main]\ndefault: site\nautodir: ${join(dir, 'groups.d')}\n`);
+  writeFileSync(join(dir, 'groups.d', 'site.yaml'), "site:\n  racka: 'node[01-03]'\n  gpu: 'node02,Login1'\n");
+  const env = { CLUSTERSHELL_CFGDIR: dir };
+  const fine = (stdout: string) => ({ code: 0, stdout, stderr: '' });
+  t.same(await run(['nodeset', '--fold', '@racka', 'node09'], env), fine('node[01-03,09]\n'));
+  t.same(await run(['nodeset', '--expand', '@site:gpu'], env), fine('Login1\nnode02\n'));
+  const none = await run(['nodeset', '--expand', '@nogroup'], env);
+  t.match(none, { code: 2, stdout: '', stderr: /^beoboard nodeset: '@nogroup' is not a file, and .*\n$/ });
+  t.match(await run(['nodeset', '--expand', '@racka'], { ...env, PATH: dir }), {
+    code: 2,
+    stderr: /install clustershell\n$/,
+  });
+});
 
 t.test('the verb', async t => {
   const lists = join(folder(t), 'lists');

@@ -9,6 +9,7 @@ import { bits, HASH_BOARD_V2, HASH_STAT_V1, structs } from '../../src/layout/lay
 import { Snapshot } from '../../src/shm/snapshot.js';
 import { BOOT_ID } from './brokenboards.js';
 import { keepAlive } from './heart.js';
+import { lacks } from './lacking.js';
 import { ROOT, type Teardown } from './places.js';
 import { NOT_WHOLE } from './whole.js';
 
@@ -427,9 +428,8 @@ export function clean(document: string): string | undefined {
   return rest.trim() === '' ? undefined : `not markup: ${rest.trim().slice(0, 60)}`;
 }
 
-const xmllintMissing = spawnSync('xmllint', ['--version']).error !== undefined;
 export const needsXmllint = {
-  skip: NOT_WHOLE || (xmllintMissing && !process.env.CI && 'xmllint missing: apt-get install libxml2-utils'),
+  skip: NOT_WHOLE || lacks('libxml2-utils', 'xmllint'),
 };
 
 /** xmllint's errors; empty if the document is valid according to its own DTD. */

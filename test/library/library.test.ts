@@ -258,9 +258,7 @@ t.test('manual pages are without fault, and fit on a terminal', async t => {
   );
   t.ok(pages.length >= 40, `${pages.length} pages are installed`);
   const shown = ['-man', '-Tutf8', '-ww'];
-  const noMandoc =
-    NOT_WHOLE ||
-    (run('mandoc', ['/dev/null']).error !== undefined && !process.env.CI && 'mandoc missing: apt-get install mandoc');
+  const noMandoc = NOT_WHOLE || lacks('mandoc', 'mandoc');
   const noGroff = NOT_WHOLE || lacks('groff-base', 'groff');
   for (const page of pages)
     t.test(page.split('/').at(-1) ?? '', async t => {

@@ -381,11 +381,15 @@ function unshared(files: Record<string, string>): string[] {
 
 const read = (paths: string[]) => Object.fromEntries(paths.map(path => [path, readFileSync(join(ROOT, path), 'utf8')]));
 
-t.test('every import under src/ keeps to the table', async t => {
-  const paths = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
-    .filter(path => /\.[cm]?[jt]sx?$/.test(path))
-    .map(path => `src/${path}`)
+/** The sources below a folder of the clone whose names match, in order. */
+const sourcesIn = (folder: string, name: RegExp): string[] =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter(path => name.test(path))
+    .map(path => `${folder}/${path}`)
     .sort();
+
+t.test('every import under src/ keeps to the table', async t => {
+  const paths = sourcesIn('src', /\.[cm]?[jt]sx?$/);
   const files = read(paths);
   t.strictSame(breaches(files), []);
   const seen = Object.values(files).reduce((sum, text) => sum + importsOf(text).length, 0);
@@ -413,10 +417,7 @@ t.test('a row allows nothing of a floor above its own', async t => {
 });
 
 t.test('every include under c/ keeps to the table', async t => {
-  const paths = readdirSync(join(ROOT, 'c'), { recursive: true, encoding: 'utf8' })
-    .filter(path => /\.(c|h|cc)$/.test(path))
-    .map(path => `c/${path}`)
-    .sort();
+  const paths = sourcesIn('c', /\.(c|h|cc)$/);
   t.strictSame(foreignIncludes(read(paths)), []);
   t.ok(paths.length > 100, `${paths.length} files`);
   for (const [part, pattern] of C_PARTS)
@@ -431,9 +432,7 @@ t.test('every include under c/ keeps to the table', async t => {
 });
 
 t.test('no program loads the tables of a language, which takes each start 11 ms; pages may', async t => {
-  const paths = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
-    .filter(path => path.endsWith('.ts') && !path.startsWith('web/page/'))
-    .map(path => `src/${path}`);
+  const paths = sourcesIn('src', /^(?!web\/page\/).*\.ts$/);
   const found = Object.entries(read(paths)).filter(([, text]) => /\.toLocale\w*String\(|\bIntl\./.test(text));
   t.strictSame(
     found.map(([path]) => path),
@@ -454,9 +453,7 @@ const decidedByWords = (files: Record<string, string>): string[] =>
   );
 
 t.test('no decision hangs on the words of an error', async t => {
-  const paths = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
-    .filter(path => path.endsWith('.ts'))
-    .map(path => `src/${path}`);
+  const paths = sourcesIn('src', /\.ts$/);
   t.strictSame(decidedByWords(read(paths)), []);
   for (const line of [
     'if (!/has been writing/.test((error as Error).message)) throw error;',
@@ -467,10 +464,7 @@ t.test('no decision hangs on the words of an error', async t => {
 });
 
 t.test('no name of a type is declared in two files: it would be found where it means something else', async t => {
-  const paths = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
-    .filter(path => path.endsWith('.ts'))
-    .map(path => `src/${path}`)
-    .sort();
+  const paths = sourcesIn('src', /\.ts$/);
   const files = read(paths);
   t.strictSame(namesakes(files), [], 'name it for what it is in its file, or import the one');
   const seen = Object.values(files).reduce((sum, text) => sum + [...text.matchAll(DECLARED)].length, 0);
@@ -490,9 +484,7 @@ t.test('no name of a type is declared in two files: it would be found where it m
 
 t.test('nothing is exported that no other file uses', async t => {
   const paths = ['src', 'proto', 'test', 'bench', 'scripts', 'packaging'].flatMap(folder =>
-    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-      .filter(path => /\.(ts|mjs)$/.test(path))
-      .map(path => `${folder}/${path}`),
+    sourcesIn(folder, /\.(ts|mjs)$/),
   );
   const files = read(paths);
   t.strictSame(unshared(files), [], 'keep it to its file, or remove it');
@@ -519,9 +511,7 @@ t.test('nothing is exported that no other file uses', async t => {
 });
 
 t.test('lines of C end at 120 columns', async t => {
-  const paths = readdirSync(join(ROOT, 'c'), { recursive: true, encoding: 'utf8' })
-    .filter(path => /\.(c|h|cc|mk)$|Makefile$/.test(path))
-    .map(path => `c/${path}`);
+  const paths = sourcesIn('c', /\.(c|h|cc|mk)$|Makefile$/);
   const long = Object.entries(read(paths)).flatMap(([path, text]) =>
     text.split('\n').flatMap((line, i) => ([...line].length > 120 ? [`${path}:${i + 1}`] : [])),
   );
