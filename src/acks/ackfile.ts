@@ -4,13 +4,15 @@
 import { closeSync, lstatSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { asOwner } from '../service/asowner.js';
-import { believed } from '../service/believed.js';
+import { Doubt, isOurs, jsonByRows, jsonIn, type LeftFile, readLeft } from '../service/leftfile.js';
 import { codeOf, failureAt, lockAlone } from '../service/ownfolder.js';
 import { replaceFile } from '../service/replacefile.js';
+import type { Steps } from '../service/slices.js';
 import { codeOfError } from '../text/errorcodes.js';
 import { Failure } from '../text/failure.js';
 import { tryExpand } from '../text/hostlists.js';
 import { isTellable } from '../text/moments.js';
+import { areAll, type Check, isList, shapeOf } from '../text/shape.js';
 import { oneLine } from '../text/text.js';
 import type { Ack } from './acks.js';
 
@@ -22,65 +24,56 @@ const STICKY = 0o1000;
 const [STEP_MS, STEPS] = [20, 250];
 
 /** What is acknowledged; `acksWhy`: why nothing is known. */
-interface FoundAcks {
+export interface FoundAcks {
   readonly acks: readonly Ack[];
   readonly acksWhy?: string;
 }
 
 export const ackPath = (board: string) => `${board}.acks`;
 
-const isText = (value: unknown, most: number) => typeof value === 'string' && value.length <= most;
-const isTime = (value: unknown) => isText(value, 40) && isTellable(Date.parse(value as string));
+const isText =
+  (most: number): Check =>
+  value =>
+    typeof value === 'string' && value.length <= most;
+const isTime: Check = value => isText(40)(value) && isTellable(Date.parse(value as string));
+const isAck = shapeOf<Ack>(
+  {
+    ...{ key: isText(200), by: isText(128), at: isTime, until: isTime, reason: isText(400) },
+    nodes: value => isText(MOST_BYTES)(value) && tryExpand(value as string, 'node') !== undefined,
+  },
+  ['key', 'nodes', 'by', 'at', 'until'],
+);
+const isFile = shapeOf<{ readonly schema: 1; readonly acks: readonly Ack[] }>({
+  ...{ schema: value => value === 1, acks: value => isList(value) && (value as unknown[]).length <= ACKS_MOST },
+});
 
-function isAck(value: unknown): value is Ack {
-  const { key, nodes, by, at, until, reason = '' } = (value ?? {}) as Partial<Ack>;
-  const isWhole = isText(key, 200) && isText(by, 128) && isText(reason, 400) && isTime(at) && isTime(until);
-  return isWhole && isText(nodes, MOST_BYTES) && tryExpand(nodes as string, 'node') !== undefined;
+function* parseAcks(path: string, bytes: Buffer): Steps<FoundAcks> {
+  const file = yield* jsonIn(bytes);
+  if (isFile(file) && (yield* areAll(file.acks, isAck))) return { acks: file.acks };
+  return { acks: [], acksWhy: `${path} is not understood, so no line is acknowledged; remove it` };
 }
 
-/** Those in the text of a file. */
-function parseAcks(path: string, text: string): FoundAcks {
-  try {
-    const { schema, acks } = JSON.parse(text);
-    if (schema === 1 && Array.isArray(acks) && acks.length <= ACKS_MOST && acks.every(isAck)) return { acks };
-  } catch {}
-  return { acks: [], acksWhy: `${oneLine(path)} is not understood, so no line is acknowledged; remove it` };
+/** All acknowledgements of a board, expired ones too; none if there is no file. */
+export function ackFile(board: string): LeftFile<FoundAcks> {
+  const path = oneLine(ackPath(board));
+  return {
+    path: ackPath(board),
+    beside: board,
+    judge: (beside, stats) =>
+      stats === undefined || (stats.isFile() && stats.size <= MOST_BYTES && isOurs(stats, [beside?.uid]))
+        ? undefined
+        : 'may be written by others, so no line is acknowledged; remove it',
+    parse: bytes => parseAcks(path, bytes),
+    without: error => {
+      if (error.code === 'ENOENT') return { acks: [] };
+      if (error instanceof Doubt) return { acks: [], acksWhy: `${path} ${error.message}` };
+      return { acks: [], acksWhy: `${path} cannot be read: ${codeOf(error)}; no line is acknowledged` };
+    },
+  };
 }
 
-/** All acknowledgements of a board, expired ones too; none if there is no file. Never throws. */
-export function readAcks(board: string): FoundAcks {
-  const path = ackPath(board);
-  try {
-    const owner = lstatSync(board, { throwIfNoEntry: false })?.uid;
-    const text = believed(path, [owner], MOST_BYTES);
-    if (text !== undefined) return parseAcks(path, text);
-    return { acks: [], acksWhy: `${oneLine(path)} may be written by others, so no line is acknowledged; remove it` };
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return { acks: [] };
-    return { acks: [], acksWhy: `${oneLine(path)} cannot be read: ${codeOf(error)}; no line is acknowledged` };
-  }
-}
-
-/** The same for programs that look again and again: it is read when it has changed. */
-export class AckFollower {
-  #which = 'ENOENT';
-  #found: FoundAcks = { acks: [] };
-
-  constructor(readonly board: string) {}
-
-  get found(): FoundAcks {
-    let which = '';
-    try {
-      const { ino, mtimeNs, ctimeNs } = lstatSync(ackPath(this.board), { bigint: true });
-      which = `${ino} ${mtimeNs} ${ctimeNs}`;
-    } catch (error) {
-      // `readAcks` meets the same error, and says what is wrong.
-      which = codeOf(error);
-    }
-    if (which !== this.#which) [this.#which, this.#found] = [which, readAcks(this.board)];
-    return this.#found;
-  }
-}
+/** Reads them. Never throws. */
+export const readAcks = (board: string): FoundAcks => readLeft(ackFile(board));
 
 /** Waits until nobody else writes. Returns the descriptor of the lock. Throws a Failure. */
 function locked(path: string): number {
@@ -111,7 +104,7 @@ export function changeAcks(board: string, nowMs: number, change: (acks: readonly
         const acks = change(before.acks.filter(({ until }) => Date.parse(until) > nowMs));
         if (!acks.every(isAck)) throw failureAt(ackPath(board), 'cannot take a key or reason of that length');
         if (acks.length > ACKS_MOST) throw failureAt(ackPath(board), `has ${ACKS_MOST} lines already; withdraw some`);
-        replaceFile(folder, `${name}.acks`, `${JSON.stringify({ schema: 1, acks })}\n`, 0o644);
+        replaceFile(folder, `${name}.acks`, `{"schema":1,"acks":${jsonByRows(acks)}}\n`, 0o644);
       } finally {
         closeSync(lock);
       }

@@ -1,7 +1,7 @@
 // `status --watch` on a terminal: looks at the board once a second, takes keys, and draws. watchframe.ts makes the
 // screens, and watchstate.ts says what keys do.
 
-import { AckFollower } from '../acks/ackfile.js';
+import { ackFile, type FoundAcks } from '../acks/ackfile.js';
 import type { TroubleInfo } from '../acks/info.js';
 import { EventFeed } from '../events/eventfeed.js';
 import type { Grouping } from '../options/options.js';
@@ -9,6 +9,7 @@ import { chosenColumns, sortField } from '../query/columns.js';
 import { Roster } from '../query/sorting.js';
 import { survey } from '../query/survey.js';
 import { SchedulerViewFollower } from '../schedulerfile/schedulerview.js';
+import { FileFollower } from '../service/leftfile.js';
 import { endBySignal } from '../service/process.js';
 import { NoBoard } from '../shm/noboard.js';
 import type { BoardReader } from '../shm/reader.js';
@@ -60,16 +61,16 @@ class Session {
   readonly #journals: string;
   readonly #slurm: SchedulerViewFollower;
   readonly #jobs: boolean;
-  readonly #acks: AckFollower;
+  readonly #acks: FileFollower<FoundAcks>;
   readonly #events: EventFeed;
   #looks = 0;
   #view: WatchView;
-  #trouble: { at: number; states: string; filter?: WatchFilter; known?: unknown; lines: readonly TroubleInfo[] } = {
-    ...{ at: 0, states: '', lines: [] },
+  #trouble: { at: number; states: string; filter?: WatchFilter; known: unknown[]; lines: readonly TroubleInfo[] } = {
+    ...{ at: 0, states: '', known: [], lines: [] },
   };
   #seen: BoardSeen = { absent: 'not looked at yet' };
   #shown: ShownScreen = { rows: [], room: 0, columns: [] };
-  /** Called when something new is known about Slurm. */
+  /** Called when another program has left something new. */
   learned = (): void => {};
 
   /** Throws an InputError for an unknown column or field. */
@@ -83,7 +84,7 @@ class Session {
     this.#grouping = by;
     this.#journals = journals;
     this.#jobs = jobs;
-    this.#acks = new AckFollower(reader.path);
+    this.#acks = new FileFollower(ackFile(reader.path), () => this.learned());
     this.#events = new EventFeed(reader, journals, true);
     this.#slurm = new SchedulerViewFollower(slurmDir, () => this.learned());
     const list = nodes && { text: asked.nodes ?? fold(nodes), names: nodes };
@@ -130,14 +131,15 @@ class Session {
     const states = [snapshot.filtering, ...Object.values(found.counts), ...links].join(' ');
     const now = performance.now();
     // Comparing all nodes takes as long as everything else, and trouble among unchanged nodes changes slowly.
-    const known = scheduler.pairing;
+    const acks = this.#acks.found;
+    const known = [scheduler.pairing, acks];
     const last = this.#trouble;
-    const isNew = states !== last.states || filter !== last.filter || known !== last.known;
-    if (isNew || now - last.at > TROUBLE_FOR_MS) {
+    const isSame = states === last.states && filter === last.filter && known.every((one, n) => one === last.known[n]);
+    if (!isSame || now - last.at > TROUBLE_FOR_MS) {
       const lines = troubleOf(found, {
         scheduler: slurm ?? (scheduler.isKnown ? scheduler : undefined),
         journals: this.#journals,
-        ...this.#acks.found,
+        ...acks,
       });
       this.#trouble = { at: now, states, filter, known, lines };
     }

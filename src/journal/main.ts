@@ -1,6 +1,6 @@
 // The verb `journal`: a daemon that writes what a board goes through into files. Only reads the board.
 
-import { AckFollower } from '../acks/ackfile.js';
+import { ackFile, type FoundAcks } from '../acks/ackfile.js';
 import type { Line } from '../journalfile/format.js';
 import { removeState, writeState } from '../journalfile/state.js';
 import { defineVerb, forms, parseVerb, type ValuesOf } from '../options/options.js';
@@ -8,6 +8,7 @@ import { VERBS } from '../options/verbs.js';
 import { VERSION } from '../options/version.js';
 import { OrdersFollower, type OrdersTaken } from '../schedulerfile/orderfile.js';
 import { onHangup, tellLasting } from '../service/hangup.js';
+import { FileFollower } from '../service/leftfile.js';
 import { createLog, type Log } from '../service/log.js';
 import { pause } from '../service/pause.js';
 import { tellParent } from '../service/process.js';
@@ -122,7 +123,7 @@ class RunningJournal {
   readonly #orders: OrdersFollower;
   /** Earlier orders are told, or older than the journal. */
   readonly #ordersFromMs: number;
-  readonly #acks: AckFollower;
+  readonly #acks: FileFollower<FoundAcks>;
   /** Until when the journal has what was acknowledged. */
   readonly #acksFromMs: number;
   readonly store: Store;
@@ -153,7 +154,7 @@ class RunningJournal {
     this.#recorder = new JournalRecorder(this.#reader, name, VERSION, past);
     this.#orders = new OrdersFollower(options.bridgeDir, takenBy(past));
     this.#ordersFromMs = past[0] === undefined ? Date.now() : Date.parse(past[0].at);
-    this.#acks = new AckFollower(board);
+    this.#acks = new FileFollower(ackFile(board));
     this.#acksFromMs = Date.parse(past.at(-1)?.at ?? '') || Date.now();
     this.#states = new StateKeeper(options, this.store, this.#hour, log);
     this.#troubles = new TroubleLog(log);
@@ -175,14 +176,14 @@ class RunningJournal {
   }
 
   look(clocks: MasterClocks): void {
-    this.#jobs.look();
+    void this.#jobs.look();
     try {
       this.#add(this.#recorder.look(clocks));
       const orders = this.#orders.next().filter(({ time_ms }) => time_ms >= this.#ordersFromMs);
       this.#recorder.tellOrders(orders, this.#orders.missed, this.#orders.taken?.since_ms ?? 0);
       this.#recorder.tellMarks(this.#jobs.current);
-      const { acks, acksWhy } = this.#acks.found;
-      if (acksWhy === undefined) this.#recorder.tellAcks(acks, this.#acksFromMs);
+      const { acks, acksWhy } = this.#acks.found ?? {};
+      if (acks !== undefined && acksWhy === undefined) this.#recorder.tellAcks(acks, this.#acksFromMs);
       if (this.#orders.trouble !== undefined) this.log.seldom('orders', this.#orders.trouble);
       if (this.looks++ === 0) tellParent({ writing: this.options.journalDir });
       if (this.#recorder.remembers === false)

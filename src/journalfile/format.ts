@@ -3,6 +3,7 @@
 import { terms } from '../layout/terms.gen.js';
 import type { EventName } from '../options/journalevents.js';
 import { json } from '../text/output.js';
+import { type Check, isCount, isFlag, isNumber, isText, jsonOf, listOf, shapeOf, valuesOf } from '../text/shape.js';
 
 export { EVENTS } from '../options/journalevents.js';
 
@@ -167,34 +168,27 @@ export function writeLine(line: Line | JobsLine): string {
   return `${json(line)}\n`;
 }
 
-type ValueCheck = (value: unknown) => boolean;
-const isText: ValueCheck = value => typeof value === 'string';
-const isFlag: ValueCheck = value => typeof value === 'boolean';
-const isNumber: ValueCheck = value => Number.isFinite(value);
-const isCount: ValueCheck = value => Number.isSafeInteger(value) && Number(value) >= 0;
-const isTime: ValueCheck = value =>
+const isTime: Check = value =>
   typeof value === 'string' &&
   /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value) &&
   !Number.isNaN(Date.parse(value));
-const isId: ValueCheck = value => typeof value === 'string' && /^[0-9a-f]{16}-\d{1,20}-\d{1,15}$/.test(value);
-const isTexts: ValueCheck = value => Array.isArray(value) && value.every(isText);
-const isCounts: ValueCheck = value => isObject(value) && Object.values(value).every(isCount);
+const isId: Check = value => typeof value === 'string' && /^[0-9a-f]{16}-\d{1,20}-\d{1,15}$/.test(value);
+const isTexts = listOf(isText);
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** What each key has to be; `parseLine` refuses a line where one is something else. */
-const KEYS: { readonly [K in keyof Required<Line>]: ValueCheck } = {
-  ...{ id: isId, at: isTime, mono_ms: isNumber, board: isText, ring: isCount, event: isText },
-  ...{ from: isTime, from_last: isTime, to: isTime, to_last: isTime },
-  ...{ nodes: isText, count: isCount, first: isText, more: isCount, late: isFlag, missed: isCount, repeated: isFlag },
-  ...{ last_words: isTexts, words_from: isTime, goodbye: isFlag, problem: isText, reason: isText, addresses: isTexts },
-  ...{ link: isText, instance: isCount, master: isText, closed: isFlag, why: isText, by_ms: isNumber },
-  ...{ act: isText, outcome: isText, order: isCount, order_since_ms: isCount, version: isText, states: isCounts },
-  ...{ key: isText, by: isText, until: isTime },
-  ...{ reading: isText, value: isNumber, lowest: isNumber, highest: isNumber },
-};
-const NEEDED = ['id', 'at', 'mono_ms', 'board', 'ring', 'event'] as const;
+/** A line where a key that we know is something else is refused. */
+const isLine = shapeOf<Line>(
+  {
+    ...{ id: isId, at: isTime, mono_ms: isNumber, board: isText, ring: isCount, event: isText },
+    ...{ from: isTime, from_last: isTime, to: isTime, to_last: isTime },
+    ...{ nodes: isText, count: isCount, first: isText, more: isCount, late: isFlag, missed: isCount, repeated: isFlag },
+    ...{ last_words: isTexts, words_from: isTime, goodbye: isFlag, problem: isText, reason: isText },
+    ...{ addresses: isTexts, link: isText, instance: isCount, master: isText, closed: isFlag, why: isText },
+    ...{ by_ms: isNumber, act: isText, outcome: isText, order: isCount, order_since_ms: isCount, version: isText },
+    ...{ states: valuesOf(isCount), key: isText, by: isText, until: isTime },
+    ...{ reading: isText, value: isNumber, lowest: isNumber, highest: isNumber },
+  },
+  ['id', 'at', 'mono_ms', 'board', 'ring', 'event'],
+);
 /** What an event cannot be told without. */
 const OWN: { readonly [E in EventName]?: readonly (keyof Happening)[] } = {
   ...{ silent: ['nodes', 'from'], heard_again: ['nodes', 'from', 'to'] },
@@ -213,41 +207,21 @@ const OWN: { readonly [E in EventName]?: readonly (keyof Happening)[] } = {
   ...{ acknowledged: ['key', 'until'], withdrawn: ['key'] },
   ...{ odd: ['nodes', 'reading', 'value', 'lowest', 'highest', 'from'], odd_ended: ['nodes', 'reading', 'from', 'to'] },
 };
-const JOB_KEYS: { readonly [K in keyof Required<JournalJob>]: ValueCheck } = {
-  ...{ id: isText, user: isText, partition: isText, name: isText, nodes: isText },
-};
-
-function parse(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Whether all keys that we know are what they have to be. Others belong to a later version. */
-function fits(value: Record<string, unknown>, checks: Readonly<Record<string, ValueCheck>>): boolean {
-  for (const key in value) if (Object.hasOwn(checks, key) && checks[key]?.(value[key]) !== true) return false;
-  return true;
-}
+const isJob = shapeOf<JournalJob>({ id: isText, user: isText, partition: isText, name: isText, nodes: isText }, ['id']);
+const isJobsLine = shapeOf<JobsLine>({ id: isId, jobs: listOf(isJob), left_out: isCount }, ['id', 'jobs']);
 
 /** A line of a segment of events, also with events and keys of a later version; undefined if it is none. */
 export function parseLine(text: string): Line | undefined {
-  const value = parse(text);
-  if (value === undefined || NEEDED.some(key => !Object.hasOwn(value, key)) || !fits(value, KEYS)) return undefined;
-  const line = value as unknown as Line;
+  const line = jsonOf(text);
+  if (!isLine(line)) return undefined;
   const own = Object.hasOwn(OWN, line.event) ? OWN[line.event as EventName] : undefined;
-  return own?.every(key => Object.hasOwn(value, key)) === false ? undefined : line;
+  return own?.every(key => Object.hasOwn(line, key)) === false ? undefined : line;
 }
 
 /** A line of a segment of jobs; undefined if it is none. */
 export function parseJobsLine(text: string): JobsLine | undefined {
-  const value = parse(text);
-  if (value === undefined || !isId(value.id) || !Array.isArray(value.jobs)) return undefined;
-  if (value.left_out !== undefined && !isCount(value.left_out)) return undefined;
-  const areJobs = value.jobs.every(job => isObject(job) && isText(job.id) && fits(job, JOB_KEYS));
-  return areJobs ? (value as unknown as JobsLine) : undefined;
+  const line = jsonOf(text);
+  return isJobsLine(line) ? line : undefined;
 }
 
 /** The names of "terms last_words" among these; a later version may have more. */

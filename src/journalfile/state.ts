@@ -2,13 +2,14 @@
 // file is written, read and told.
 
 import { readdirSync, realpathSync, rmSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { sentences } from '../layout/wording.gen.js';
 import { findUser, JOURNAL } from '../options/users.js';
-import { believed } from '../service/believed.js';
+import { FileFollower, isOurs, type LeftFile } from '../service/leftfile.js';
 import { replaceFile } from '../service/replacefile.js';
 import { moment } from '../shm/sentences.js';
 import type { Snapshot } from '../shm/snapshot.js';
+import { isCount, isText, jsonOf, shapeOf, valuesOf } from '../text/shape.js';
 import { brief } from '../text/text.js';
 
 /** Times in whole ms: `mono_ms` and `next_ms` of CLOCK_MONOTONIC, the others since 1970. */
@@ -42,7 +43,7 @@ interface FoundJournal {
 const PATIENCE_MS = 15_000;
 /** A state has a few hundred bytes, and some for each key of `times_hour`. */
 const MOST_BYTES = 65_536;
-const FILE_NAME = /^([A-Za-z0-9][A-Za-z0-9._-]*)\.json$/;
+const FILE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*\.json$/;
 
 /** Leaves the state of the journal `name`, whole or not at all. Throws what the file system throws. */
 export function writeState(folder: string, name: string, state: JournalState): void {
@@ -58,34 +59,40 @@ export function removeState(folder: string, name: string): void {
   rmSync(join(folder, `${name}.json`), { force: true });
 }
 
-const isTime = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0;
-
-const isCounts = (value: unknown) => typeof value === 'object' && value !== null && Object.values(value).every(isTime);
+/** Readers in C do without the last two. */
+const isState = shapeOf<Omit<JournalState, 'pid' | 'last_id'>>(
+  {
+    ...{ schema: value => value === 1, board: isText, time_ms: isCount, mono_ms: isCount, next_ms: isCount },
+    ...{ error: isText, error_since_ms: () => true, dropped: isCount, journal_dir: () => true, times_hour: () => true },
+  },
+  ['schema', 'board', 'time_ms', 'mono_ms', 'next_ms'],
+);
+const areCounts = valuesOf(isCount);
 
 /** The state in the text of a file; undefined: this is none, or one of another version. */
 export function parseState(text: string): JournalState | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {}
-  if (typeof value !== 'object' || value === null) return undefined;
-  const state = value as JournalState;
-  const { schema, board, time_ms, mono_ms, next_ms, error, error_since_ms, dropped } = state;
-  const isWhole =
-    schema === 1 &&
-    typeof board === 'string' &&
-    [time_ms, mono_ms, next_ms].every(isTime) &&
-    (error === undefined || (typeof error === 'string' && isTime(error_since_ms))) &&
-    (dropped === undefined || isTime(dropped));
-  if (!isWhole) return undefined;
-  // Readers in C do without these two.
-  const { journal_dir, times_hour, ...rest } = state;
-  return {
-    ...rest,
-    ...(typeof journal_dir === 'string' && { journal_dir }),
-    ...(isCounts(times_hour) && { times_hour }),
-  };
+  const state = jsonOf(text);
+  if (!isState(state) || (state.error !== undefined && !isCount(state.error_since_ms))) return undefined;
+  const { journal_dir, times_hour, ...rest } = state as JournalState;
+  return { ...rest, ...(isText(journal_dir) && { journal_dir }), ...(areCounts(times_hour) && { times_hour }) };
 }
+
+/** The state of one journal; undefined: nobody believes it, or it is none. */
+export const stateFile = (path: string): LeftFile<JournalState | undefined> => ({
+  path,
+  judge: (_, stats) =>
+    stats === undefined || (stats.isFile() && stats.size <= MOST_BYTES && isOurs(stats, [findUser(JOURNAL)?.uid]))
+      ? undefined
+      : 'is not believed',
+  // biome-ignore lint/correctness/useYield: it is small.
+  *parse(bytes) {
+    return parseState(bytes.toString());
+  },
+  without: () => undefined,
+});
+
+/** Those of the folder that was read last. */
+let followed = new Map<string, FileFollower<JournalState | undefined>>();
 
 /** The path without symbolic links, if there is such a file. */
 function real(path: string): string {
@@ -104,16 +111,12 @@ export function readJournalStates(folder: string, boardPath: string): FoundJourn
   } catch {
     return [];
   }
+  const paths = names.filter(name => FILE_NAME.test(name)).map(name => join(folder, name));
+  followed = new Map(paths.map(path => [path, followed.get(path) ?? new FileFollower(stateFile(path))]));
   const board = real(boardPath);
-  return names.flatMap(file => {
-    const name = FILE_NAME.exec(file)?.[1];
-    if (name === undefined) return [];
-    try {
-      const state = parseState(believed(join(folder, file), [findUser(JOURNAL)?.uid], MOST_BYTES) ?? '');
-      return state !== undefined && real(state.board) === board ? [{ name, state }] : [];
-    } catch {
-      return [];
-    }
+  return [...followed].flatMap(([path, file]) => {
+    const state = file.now();
+    return state !== undefined && real(state.board) === board ? [{ name: basename(path, '.json'), state }] : [];
   });
 }
 

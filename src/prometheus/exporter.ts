@@ -11,7 +11,7 @@ import { NODE_FAMILIES } from './nodefamilies.js';
 import { type Format, ScrapePlan } from './plan.js';
 import type { Scrape } from './request.js';
 import { BufferPool, type Sample, takeSample } from './sample.js';
-import type { schedulerFamilies } from './schedulerfamilies.js';
+import type { SchedulerFamilies } from './schedulerfamilies.js';
 
 /** Plans and pages that are kept for the next scrape. */
 const KEPT = 8;
@@ -41,7 +41,7 @@ export class Exporter {
   /** `slurm`: the families about Slurm, of the nodes that are asked for. */
   constructor(
     readonly boards: readonly ScrapedBoard[],
-    readonly slurm: ReturnType<typeof schedulerFamilies> = () => [],
+    readonly slurm?: SchedulerFamilies,
   ) {}
 
   /** The document of `/metrics`. It has metrics of each board, also of one that cannot be read. */
@@ -85,7 +85,7 @@ export class Exporter {
       // The first bytes are sent before any node is read.
       if (own) {
         const scrapes = this.#scrapes(looks);
-        const slurm = this.slurm(scrapes, selection.names);
+        const slurm = this.slurm?.of(scrapes, selection.names) ?? [];
         yield Buffer.from(textOf([...this.#own(), ...boardFamilies(scrapes), ...slurm], format));
       }
       for (const [i, board] of this.boards.entries()) {

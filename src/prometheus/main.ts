@@ -13,7 +13,7 @@ import { Exporter } from './exporter.js';
 import { frontPage } from './frontpage.js';
 import { MEDIA_TYPES } from './plan.js';
 import { formatOf, parseScrape, parseShards, targetOf } from './request.js';
-import { schedulerFamilies } from './schedulerfamilies.js';
+import { SchedulerFamilies } from './schedulerfamilies.js';
 
 export const verb = defineVerb({
   name: 'prometheus',
@@ -54,7 +54,7 @@ function shardsOf({ query, host, zone }: HttpRequest): HttpResponse {
 
 /** Answers one request. */
 function responder(exporter: Exporter, { nodeMetrics }: Pick<PrometheusOptions, 'nodeMetrics'>) {
-  return (request: HttpRequest): HttpResponse => {
+  return async (request: HttpRequest): Promise<HttpResponse> => {
     const { path, query, accept, isForeign, token } = request;
     const front = (status: number): HttpResponse => {
       const body = frontPage(exporter.boards, nodeMetrics, token);
@@ -66,6 +66,8 @@ function responder(exporter: Exporter, { nodeMetrics }: Pick<PrometheusOptions, 
       case '/metrics': {
         const format = formatOf(accept);
         const scrape = parseScrape(query);
+        // What an earlier scrape has found would be as old as the time between the two.
+        await exporter.slurm?.look();
         const isSmall = exporter.isSmall(scrape);
         return { status: 200, type: MEDIA_TYPES[format], body: exporter.metrics(scrape, format), isSmall };
       }
@@ -93,7 +95,7 @@ function responder(exporter: Exporter, { nodeMetrics }: Pick<PrometheusOptions, 
 
 export async function main(argv: string[]): Promise<number> {
   const { values: options } = parseVerb(verb, argv);
-  const exporter = new Exporter(boardsOf(verb.name, options), schedulerFamilies(options.slurmDir));
+  const exporter = new Exporter(boardsOf(verb.name, options), new SchedulerFamilies(options.slurmDir));
   const log = createLog(verb.name);
   const server = new HttpServer(responder(exporter, options), {
     names: options.allowHost,

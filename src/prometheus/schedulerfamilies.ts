@@ -5,11 +5,13 @@ import { readingOf } from '../readings/readings.js';
 import {
   ageOf,
   type OddJobs,
-  readState,
   type SchedulerAnswer,
   type SchedulerState,
+  type StateResult,
+  stateFile,
   stateTrouble,
 } from '../schedulerfile/statefile.js';
+import { FileFollower } from '../service/leftfile.js';
 import { NoBoard } from '../shm/noboard.js';
 import type { BoardScrape } from './boards.js';
 import type { Small } from './exposition.js';
@@ -51,16 +53,15 @@ function oddFamilies(odd: OddJobs | undefined, looks: readonly BoardScrape[], am
   ];
 }
 
-/**
- * The families by the file in that folder; if it cannot be read, only that nothing is known of odd nodes. It is read
- * with each scrape, some 14 ms for 10,000 nodes and 5,000 jobs: what an earlier scrape has found would be as old as the
- * time between the two.
- */
-export function schedulerFamilies(
-  folder: string,
-): (looks: readonly BoardScrape[], among?: ReadonlySet<string>) => Small[] {
-  return (looks, among) => {
-    const { state } = readState(folder) as { state?: SchedulerState };
+/** The families by the file in a folder; if it cannot be read, only that nothing is known of odd nodes. */
+export class SchedulerFamilies extends FileFollower<StateResult> {
+  constructor(folder: string) {
+    super(stateFile(folder));
+  }
+
+  /** By what was read last. */
+  of(looks: readonly BoardScrape[], among?: ReadonlySet<string>): Small[] {
+    const { state } = (this.last ?? {}) as { state?: SchedulerState };
     const odd = oddFamilies(oddOf(state), looks, among);
     if (state === undefined) return odd;
     const { nodes, jobs } = state;
@@ -87,5 +88,5 @@ export function schedulerFamilies(
         samples: each(({ left_out = 0 }) => left_out),
       },
     ];
-  };
+  }
 }

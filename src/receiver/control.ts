@@ -4,6 +4,7 @@
 import { lstatSync, rmSync } from 'node:fs';
 import { createServer, connect as open, type Server, type Socket } from 'node:net';
 import type { Log } from '../service/log.js';
+import { isObject, isText, jsonOf } from '../text/shape.js';
 import { oneLine } from '../text/text.js';
 
 /** Names that had a record, and names that had none. */
@@ -14,40 +15,25 @@ const LONGEST_NAME = 63;
 
 /** An object with exactly these keys, in any order. */
 function hasKeys<K extends string>(value: unknown, ...keys: K[]): value is Record<K, unknown> {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    Object.keys(value).length === keys.length &&
-    keys.every(key => Object.hasOwn(value, key))
-  );
+  return isObject(value) && Object.keys(value).length === keys.length && keys.every(key => Object.hasOwn(value, key));
 }
 
-const isText = (value: unknown): value is string => typeof value === 'string';
 const areTexts = (value: unknown): value is string[] => Array.isArray(value) && value.every(isText);
 
 /** The names to remove; undefined: the line is not a valid request. */
 function namesOf(line: string): string[] | undefined {
-  const question: unknown = parsed(line);
+  const question = jsonOf(line);
   if (!hasKeys(question, 'forget') || !areTexts(question.forget)) return undefined;
   return question.forget.every(name => name !== '' && name.length <= LONGEST_NAME) ? question.forget : undefined;
 }
 
 /** A receiver's answer; undefined: the line is not a valid answer. */
 function answerOf(line: string): ControlAnswer | undefined {
-  const answer: unknown = parsed(line);
+  const answer = jsonOf(line);
   if (hasKeys(answer, 'error') && isText(answer.error)) return { error: answer.error };
   if (!hasKeys(answer, 'forgotten', 'unknown')) return undefined;
   const { forgotten, unknown } = answer;
   return areTexts(forgotten) && areTexts(unknown) ? { forgotten, unknown } : undefined;
-}
-
-/** The parsed JSON; undefined: it is not JSON. */
-function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
 }
 
 /** A million names of the longest kind. */

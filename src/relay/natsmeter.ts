@@ -3,6 +3,7 @@
 // the same beginnings and ends, and never to fail: then it would print what was sent, and read no further. Pure.
 
 import type { Buffer } from 'node:buffer';
+import { isObject, jsonOf } from '../text/shape.js';
 
 /** The longest line. The longest that servers send is INFO, with the addresses of all servers of a cluster. */
 export const MOST_LINE = 64 << 10;
@@ -23,15 +24,6 @@ const OTHER = /^(?:INFO[ \t]+([^ \t\r][^\r]*)|-ERR[ \t]+[^ \t\r][^\r]*|\+OK|PING
 /** With what a line begins: the parser fails at the first wrong letter. */
 const BEGINNINGS = ['MSG ', 'HMSG ', 'INFO ', '-ERR ', '+OK', 'PING', 'PONG'];
 const [CR, LF] = [13, 10];
-
-function isObject(json: string): boolean {
-  try {
-    const value: unknown = JSON.parse(json);
-    return typeof value === 'object' && value !== null;
-  } catch {
-    return false;
-  }
-}
 
 /** The stream of one connection. */
 export class Meter {
@@ -90,7 +82,8 @@ export class Meter {
     } else {
       const other = OTHER.exec(line);
       if (other === null) throw new ProtocolError();
-      if (other[1] !== undefined && !isObject(other[1])) throw new ProtocolError('INFO is not an object in JSON');
+      if (other[1] !== undefined && !isObject(jsonOf(other[1])))
+        throw new ProtocolError('INFO is not an object in JSON');
     }
     this.#act(line);
   }

@@ -1,9 +1,11 @@
 // The file in which an enforcing bridge leaves what it has done, for whoever keeps a record: its format, and
 // how it is followed. The bridge's own journal is private. Never waits.
 
-import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
+import { Doubt, FileFollower, isOpen, jsonIn, type LeftFile } from '../service/leftfile.js';
+import type { Steps } from '../service/slices.js';
 import { isTellable } from '../text/moments.js';
+import { areAll, isCount, isList, shapeOf } from '../text/shape.js';
 import { fits, oneLine, shortened } from '../text/text.js';
 
 /** The name of the file in the bridge's folder. */
@@ -62,33 +64,57 @@ export function ordersText({ since_ms, count, orders }: OrderFile): string {
   return `{"schema":${SCHEMA},"since_ms":${since_ms},"count":${count},"orders":[${rows.reverse().join(',')}]}\n`;
 }
 
-const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
 const isText = (value: unknown) => typeof value === 'string' && fits(value, LONGEST) && value === oneLine(value);
 
-function isOrder(value: unknown): value is PublishedOrder {
-  if (typeof value !== 'object' || value === null) return false;
-  const { n, time_ms, act, ...rest } = value as PublishedOrder;
-  const { node, scheduler_node, outcome, reason, why } = rest;
-  return (
-    isCount(n) &&
-    isCount(time_ms) &&
-    isTellable(time_ms) &&
-    isText(act) &&
-    [node, scheduler_node, outcome, reason, why].every(text => text === undefined || isText(text))
-  );
+const isOrder = shapeOf<PublishedOrder>(
+  {
+    ...{ n: isCount, time_ms: value => isCount(value) && isTellable(value), act: isText, node: isText },
+    ...{ scheduler_node: isText, outcome: isText, reason: isText, why: isText },
+  },
+  ['n', 'time_ms', 'act'],
+);
+const isFile = shapeOf<OrderFile & { readonly schema: number }>({
+  ...{ schema: value => value === SCHEMA, since_ms: isCount, count: isCount, orders: isList },
+});
+
+/** What is in the file; or why that is not known, in a sentence, and undefined if no bridge enforces. */
+type FoundOrders = OrderFile | { readonly trouble: string | undefined };
+
+function* parseOrders(bytes: Buffer): Steps<OrderFile | undefined> {
+  const file = yield* jsonIn(bytes);
+  if (!isFile(file) || !(yield* areAll(file.orders, isOrder))) return undefined;
+  const first = file.count - file.orders.length + 1;
+  return file.orders.every(({ n }, i) => n === first + i) ? file : undefined;
 }
 
-/** What a bridge writes; undefined: this is something else. */
-function parseOrders(text: string): OrderFile | undefined {
-  let file: (OrderFile & { schema: number }) | undefined;
-  try {
-    file = JSON.parse(text);
-  } catch {}
-  if (typeof file !== 'object' || file === null || file.schema !== SCHEMA) return undefined;
-  const { since_ms, count, orders } = file;
-  if (!isCount(since_ms) || !isCount(count) || !Array.isArray(orders) || !orders.every(isOrder)) return undefined;
-  const first = count - orders.length + 1;
-  return orders.every(({ n }, i) => n === first + i) ? { since_ms, count, orders } : undefined;
+/**
+ * The orders of a folder. Root is trusted, and the user to whom the folder belongs, which systemd makes for the
+ * bridge (RuntimeDirectory=). A folder or a file that is not there is no trouble: no bridge enforces then.
+ */
+export function ordersFile(folder: string): LeftFile<FoundOrders> {
+  const path = join(folder, ORDERS);
+  const unknown = (why: string) => ({ trouble: `the orders of the bridge are unknown: ${oneLine(path)} ${why}` });
+  return {
+    path,
+    beside: folder,
+    judge: (place, stats) => {
+      if (place === undefined) return undefined;
+      if (!place.isDirectory()) return 'is in no folder';
+      if (isOpen(place)) return 'is in a folder that others can write to';
+      if (stats === undefined) return undefined;
+      if (!stats.isFile()) return 'is no plain file';
+      if ((stats.uid !== 0 && stats.uid !== place.uid) || isOpen(stats))
+        return 'may be written by others than root and the user of the bridge';
+      return stats.size > 2 * MOST_BYTES ? 'is too large' : undefined;
+    },
+    *parse(bytes) {
+      return (yield* parseOrders(bytes)) ?? unknown('holds what no bridge of this version writes');
+    },
+    without: error => {
+      if (error.code === 'ENOENT') return { trouble: undefined };
+      return unknown(error instanceof Doubt ? error.message : `cannot be read: ${error.code}`);
+    },
+  };
 }
 
 /** How far somebody has followed: the last order taken, and of which journal. */
@@ -97,17 +123,10 @@ export interface OrdersTaken {
   readonly n: number;
 }
 
-/** Why a file of orders is not to be trusted, in a sentence. */
-class Doubt extends Error {}
-
-/**
- * Follows the orders of a folder. It believes only root and the user to whom the folder belongs, which systemd makes for
- * the bridge (RuntimeDirectory=). A folder or a file that is not there is no trouble: no bridge enforces then.
- */
-export class OrdersFollower {
-  readonly #path: string;
-  /** Identifies the file that was read: the bridge replaces it. */
-  #which = '';
+/** Follows the orders of a folder. */
+export class OrdersFollower extends FileFollower<FoundOrders> {
+  /** What was taken last. */
+  #told: FoundOrders | undefined;
   #taken: OrdersTaken | undefined;
   /** How many orders the last call did not find any more, because newer ones had replaced them. */
   missed = 0;
@@ -115,11 +134,8 @@ export class OrdersFollower {
   trouble: string | undefined;
 
   /** `after`: how far an earlier follower came; without it, the first call returns all that there are. */
-  constructor(
-    private readonly folder: string,
-    after?: OrdersTaken,
-  ) {
-    this.#path = join(folder, ORDERS);
+  constructor(folder: string, after?: OrdersTaken) {
+    super(ordersFile(folder));
     this.#taken = after;
   }
 
@@ -128,48 +144,14 @@ export class OrdersFollower {
     return this.#taken;
   }
 
-  /** The orders since the last call, in their order. Never throws. */
+  /** The orders that were read since the last call, in their order; reads on in the background. Never throws. */
   next(): PublishedOrder[] {
     this.missed = 0;
-    let found: OrderFile | undefined;
-    try {
-      found = this.#read();
-      this.trouble = undefined;
-    } catch (error) {
-      this.#which = '';
-      const { code } = error as NodeJS.ErrnoException;
-      this.trouble =
-        code === 'ENOENT'
-          ? undefined
-          : `the orders of the bridge are unknown: ${oneLine(this.#path)} ${error instanceof Doubt ? error.message : `cannot be read: ${code}`}`;
-    }
-    return found === undefined ? [] : this.#newOf(found);
-  }
-
-  /** The file; undefined: it is the one that was read last. */
-  #read(): OrderFile | undefined {
-    const folder = lstatSync(this.folder);
-    if (!folder.isDirectory()) throw new Doubt('is in no folder');
-    if (isOpen(folder)) throw new Doubt('is in a folder that others can write to');
-    const fd = openSync(
-      this.#path,
-      constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY | constants.O_NOFOLLOW,
-    );
-    try {
-      const stats = fstatSync(fd);
-      const which = `${stats.dev} ${stats.ino} ${stats.mtimeMs} ${stats.size}`;
-      if (which === this.#which) return undefined;
-      if (!stats.isFile()) throw new Doubt('is no plain file');
-      if ((stats.uid !== 0 && stats.uid !== folder.uid) || isOpen(stats))
-        throw new Doubt('may be written by others than root and the user of the bridge');
-      if (stats.size > 2 * MOST_BYTES) throw new Doubt('is too large');
-      const found = parseOrders(readFileSync(fd, 'utf8'));
-      if (found === undefined) throw new Doubt('holds what no bridge of this version writes');
-      this.#which = which;
-      return found;
-    } finally {
-      closeSync(fd);
-    }
+    const { found } = this;
+    if (found === undefined || found === this.#told) return [];
+    this.#told = found;
+    this.trouble = 'trouble' in found ? found.trouble : undefined;
+    return 'trouble' in found ? [] : this.#newOf(found);
   }
 
   #newOf({ since_ms, count, orders }: OrderFile): PublishedOrder[] {
@@ -183,8 +165,4 @@ export class OrdersFollower {
     this.missed = count - after - fresh.length;
     return fresh;
   }
-}
-
-function isOpen({ mode }: Stats): boolean {
-  return (mode & 0o022) !== 0;
 }

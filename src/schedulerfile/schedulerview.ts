@@ -1,6 +1,7 @@
 // What the scheduler says about the nodes of a board: their states and jobs. Uses the files that the reader has left, and
 // never asks the scheduler itself.
 
+import { FileFollower } from '../service/leftfile.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { own } from '../text/tables.js';
 import { oneLine } from '../text/text.js';
@@ -9,13 +10,14 @@ import { type Matched, match } from './matching.js';
 import type { SchedulerJob, SchedulerNode } from './scheduler.js';
 import {
   ageOf,
+  BEING_READ,
   monotonicMs,
   type OddMark,
   partialText,
   readState,
   type SchedulerState,
-  StateFollower,
   type StateResult,
+  stateFile,
   stateTrouble,
 } from './statefile.js';
 
@@ -45,6 +47,7 @@ export class Pairing {
   readonly matched: Matched;
   readonly nodes: ReadonlyMap<string, SchedulerNode>;
   readonly jobs: ReadonlyMap<string, readonly SchedulerJob[]>;
+  readonly #count: number;
 
   /** `names`: the names on the board. */
   constructor(
@@ -55,6 +58,12 @@ export class Pairing {
     this.matched = match(state?.nodes.list ?? [], names, state?.names ?? {});
     this.nodes = new Map(state?.nodes.list.map(node => [node.name, node]));
     this.jobs = jobsByNode(state?.jobs.list ?? []);
+    this.#count = names.length;
+  }
+
+  /** Whether it is still of these: the names of a board that has got more are in the same array. */
+  isOf(found: StateResult, names: readonly string[]): boolean {
+    return this.found === found && this.names === names && this.#count === names.length;
   }
 }
 
@@ -163,19 +172,23 @@ export function schedulerViewOf(folder: string, snapshot: Snapshot): SchedulerVi
 }
 
 /** The same for a program that looks again and again and must not wait for a file. */
-export class SchedulerViewFollower {
-  readonly #file: StateFollower;
+export class SchedulerViewFollower extends FileFollower<StateResult> {
   #pairing: Pairing | undefined;
 
   /** `changed` is called when the reader has left a new file. */
-  constructor(folder: string, changed: () => void) {
-    this.#file = new StateFollower(folder, changed);
+  constructor(folder: string, changed?: () => void) {
+    super(stateFile(folder), changed);
   }
 
-  /** What is known now. `names`: those of the board; the same array as long as they are the same. */
+  /** What was read, beside the board; reads it again in the background if it has changed. `names`: those of the board, the same array as long as they are the same. */
+  pairing(names: readonly string[]): Pairing {
+    const { found = BEING_READ } = this;
+    if (this.#pairing?.isOf(found, names) !== true) this.#pairing = new Pairing(found, names);
+    return this.#pairing;
+  }
+
+  /** What is known now. */
   view(names: readonly string[]): SchedulerView {
-    const { found } = this.#file;
-    if (this.#pairing?.found !== found || this.#pairing.names !== names) this.#pairing = new Pairing(found, names);
-    return new SchedulerView(this.#pairing);
+    return new SchedulerView(this.pairing(names));
   }
 }

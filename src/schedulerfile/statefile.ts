@@ -1,12 +1,25 @@
 // The file in which the reader leaves a scheduler's answers for programs that show them: its format, and how it is
 // read. Never asks the scheduler, and never waits.
 
-// Not from node:fs/promises, which every program that reads the file once would load.
-import { closeSync, constants, fstatSync, openSync, promises, readFileSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
+import { Doubt, jsonByRows, jsonIn, type LeftFile, readLeft } from '../service/leftfile.js';
+import type { Steps } from '../service/slices.js';
 import { formatDuration } from '../text/durations.js';
 import { isHostList } from '../text/hostlists.js';
-import { isTellable } from '../text/moments.js';
+import {
+  areAll,
+  type Check,
+  isCount,
+  isFlag,
+  isList,
+  isMs,
+  isNumber,
+  isObject,
+  isText,
+  listOf,
+  shapeOf,
+  valuesOf,
+} from '../text/shape.js';
 import { oneLine, quote } from '../text/text.js';
 import { type SchedulerJob, type SchedulerNode, SECONDS_MOST } from './scheduler.js';
 
@@ -104,13 +117,13 @@ export function monotonicMs(): number {
   return Number(process.hrtime.bigint() / 1_000_000n);
 }
 
-/** Each row has its own line: half a megabyte for 10,000 nodes, and people can grep it. */
-export function stateText({ nodes, jobs, ...rest }: SchedulerState): string {
-  const answer = ({ list, ...rest }: SchedulerAnswer<object>) => {
-    const head = JSON.stringify({ count: list.length, ...rest }).slice(0, -1);
-    return `${head},"list":[${list.map(row => `\n${JSON.stringify(row)}`).join(',')}]}`;
-  };
-  return `${JSON.stringify(rest).slice(0, -1)},\n"nodes":${answer(nodes)},\n"jobs":${answer(jobs)}}\n`;
+/** Each row has its own line: half a megabyte for 10,000 nodes. */
+export function stateText({ nodes, jobs, differences, odd, ...rest }: SchedulerState): string {
+  const head = (value: object) => JSON.stringify(value).slice(0, -1);
+  const answer = ({ list, ...rest }: SchedulerAnswer<object>) =>
+    `${head({ count: list.length, ...rest })},"list":${jsonByRows(list)}}`;
+  const odds = odd && `,\n"odd":${head({ ...odd, marks: undefined })},"marks":${jsonByRows(odd.marks)}}`;
+  return `${head(rest)},\n"differences":${jsonByRows(differences)}${odds ?? ''},\n"nodes":${answer(nodes)},\n"jobs":${answer(jobs)}}\n`;
 }
 
 /** The contents of the file, or a sentence that says why there are none and what to do. */
@@ -121,187 +134,105 @@ const PATIENCE_MS = 15_000;
 
 const nothing = (why: string): StateResult => ({ why: `nothing is known about jobs: ${why}` });
 
-/** Why it cannot be read. */
-function unread(path: string, { code, message }: NodeJS.ErrnoException): StateResult {
-  if (code === 'ENOENT')
-    return nothing(`${oneLine(path)} is not there; start beoboard slurm on this machine (docs/slurm.md)`);
-  if (code === 'EACCES')
-    return nothing(
-      `${oneLine(path)} cannot be read by this user; ask the administrator to add you to the group beoboard-jobs`,
-    );
-  return nothing(oneLine(message));
-}
+const isSeconds: Check = value => isNumber(value) && Math.abs(Number(value)) <= SECONDS_MOST;
+const isTexts = listOf(isText);
 
-/** What the values of an object are; one whose key ends with `?` may be absent. */
-const shape = (types: Readonly<Record<string, 'string' | 'number' | 'boolean'>>) =>
-  Object.entries(types).map(([key, type]) => ({ key: key.replace('?', ''), type, isNeeded: !key.endsWith('?') }));
-
-type KeyTypes = ReturnType<typeof shape>;
-
-const NODE = shape({
-  ...{ name: 'string', 'host?': 'string', state: 'string', cpus: 'number', 'cpus_used?': 'number' },
-  ...{ 'base?': 'string', 'takes_jobs?': 'boolean', 'ending?': 'boolean', 'asleep?': 'boolean', 'aside?': 'string' },
-  ...{ 'memory_mib?': 'number', 'memory_used_mib?': 'number', 'gpus?': 'number', 'gpus_used?': 'number' },
-  ...{ 'reason?': 'string', 'reason_by?': 'string', 'reason_s?': 'number', 'switch?': 'string' },
+const isNode = shapeOf<SchedulerNode>(
+  {
+    ...{ name: isText, host: isText, state: isText, base: isText, aside: isText, cpus: isNumber, cpus_used: isNumber },
+    ...{ takes_jobs: isFlag, ending: isFlag, asleep: isFlag, memory_mib: isNumber, memory_used_mib: isNumber },
+    ...{ gpus: isNumber, gpus_used: isNumber, reason: isText, reason_by: isText, reason_s: isSeconds, switch: isText },
+  },
+  ['name', 'state', 'cpus'],
+);
+const isJob = shapeOf<SchedulerJob>(
+  {
+    ...{ id: isText, state: isText, user: isText, partition: isText, name: isText, cpus: isNumber, start_s: isSeconds },
+    nodes: value => typeof value === 'string' && value !== '' && isHostList(value),
+  },
+  ['id', 'state', 'user', 'partition', 'nodes', 'name', 'cpus'],
+);
+const isAnswer = shapeOf<SchedulerAnswer<object>>(
+  {
+    ...{ time_ms: isMs, mono_ms: isMs, took_ms: isMs, error: isText, error_since_ms: isMs },
+    ...{ left_out: isNumber, left_out_first: isText, whole: isFlag, list: isList },
+  },
+  ['list'],
+);
+const isDifference = shapeOf<SchedulerDifference>(
+  { kind: isText, node: isText, node_name: isText, jobs: isTexts, since_ms: isMs },
+  ['kind', 'node', 'node_name', 'since_ms'],
+);
+const isMark = shapeOf<OddMark>({
+  ...{ job: isText, node: isText, reading: isText, value: isNumber, peers: isNumber, median: isNumber },
+  ...{ lowest: isNumber, highest: isNumber, since_ms: isMs },
 });
-const JOB = shape({
-  ...{ id: 'string', state: 'string', user: 'string', partition: 'string', nodes: 'string', name: 'string' },
-  ...{ cpus: 'number', 'start_s?': 'number' },
-});
-const ANSWER = shape({
-  ...{ 'time_ms?': 'number', 'mono_ms?': 'number', 'took_ms?': 'number', 'error?': 'string' },
-  ...{ 'error_since_ms?': 'number', 'left_out?': 'number', 'left_out_first?': 'string', 'whole?': 'boolean' },
-});
-const DIFFERENCE = shape({ kind: 'string', node: 'string', node_name: 'string', since_ms: 'number' });
-const MARK = shape({
-  ...{ job: 'string', node: 'string', reading: 'string', value: 'number', peers: 'number', median: 'number' },
-  ...{ lowest: 'number', highest: 'number', since_ms: 'number' },
-});
-const ODD = shape({ 'unjudged_all?': 'string' });
-const STATE = shape({
-  ...{ 'mono_ms?': 'number', 'next_ms?': 'number', 'time_ms?': 'number', scheduler: 'string', daemon: 'string' },
-  ...{ cluster: 'string', version: 'string', user: 'string', 'hidden?': 'string', 'unshown?': 'string' },
-});
+const isState = shapeOf<SchedulerState>(
+  {
+    ...{ schema: isCount, pid: () => true, mono_ms: isMs, next_ms: isMs, time_ms: isMs, scheduler: isText },
+    ...{ daemon: isText, cluster: isText, version: isText, user: isText, hidden: isText, unshown: isText },
+    ...{ nodes: isAnswer, jobs: isAnswer, names: valuesOf(isText), differences: isList },
+    odd: shapeOf<OddJobs>({ unjudged_all: isText, marks: isList, unjudged: valuesOf(isText) }, ['marks', 'unjudged']),
+  },
+  ['scheduler', 'daemon', 'cluster', 'version', 'user', 'nodes', 'jobs', 'names', 'differences'],
+);
 
-/** Whether a number is one, and a time, whose key says its unit, is one that can be told. */
-function isSound(key: string, value: unknown): boolean {
-  if (key.endsWith('_ms')) return isTellable(value);
-  return key.endsWith('_s') ? Math.abs(Number(value)) <= SECONDS_MOST : Number.isFinite(value);
-}
-
-function fits(value: unknown, shape: KeyTypes): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  const row = value as Readonly<Record<string, unknown>>;
-  return shape.every(({ key, type, isNeeded }) => {
-    const value = row[key];
-    if (!isNeeded && value === undefined) return true;
-    return typeof value === type && (type !== 'number' || isSound(key, value));
-  });
-}
-
-const isText = (value: unknown) => typeof value === 'string';
-
-const isOdd = (odd: OddJobs) =>
-  fits(odd, ODD) &&
-  Array.isArray(odd.marks) &&
-  odd.marks.every(mark => fits(mark, MARK)) &&
-  fits(odd.unjudged, []) &&
-  Object.values(odd.unjudged).every(isText);
-
-/** Whether everything in it is what programs take it for: its writer may be broken, or broken into. */
-function isWhole(state: SchedulerState): boolean {
-  const { nodes, jobs, names, differences, odd } = state;
+/** Whether everything in it is what programs take it for. */
+function* isWhole(state: unknown): Steps<boolean> {
   return (
-    [nodes, jobs].every(answer => fits(answer, ANSWER)) &&
-    nodes.list.every(node => fits(node, NODE)) &&
-    jobs.list.every(job => fits(job, JOB) && job.nodes !== '' && isHostList(job.nodes)) &&
-    fits(names, []) &&
-    Object.values(names).every(isText) &&
-    Array.isArray(differences) &&
-    differences.every(
-      row => fits(row, DIFFERENCE) && (row.jobs === undefined || (Array.isArray(row.jobs) && row.jobs.every(isText))),
-    ) &&
-    (odd === undefined || isOdd(odd)) &&
-    fits(state, STATE)
+    isState(state) &&
+    (yield* areAll(state.nodes.list, isNode)) &&
+    (yield* areAll(state.jobs.list, isJob)) &&
+    (yield* areAll(state.differences, isDifference)) &&
+    (yield* areAll(state.odd?.marks ?? [], isMark))
   );
 }
 
-/** The contents of a text that is in that file. */
-export function parseState(path: string, text: string): StateResult {
-  let state: SchedulerState | undefined;
-  try {
-    state = JSON.parse(text) as SchedulerState;
-  } catch {}
-  if (typeof state !== 'object' || state === null)
-    return nothing(`${oneLine(path)} is not JSON; see what beoboard slurm says`);
-  if (state.schema !== SCHEMA)
-    return nothing(`${oneLine(path)} is of another version; restart beoboard slurm, so that both are of one`);
-  if (!Array.isArray(state.nodes?.list) || !Array.isArray(state.jobs?.list))
-    return nothing(`${oneLine(path)} has no nodes and jobs; see what beoboard slurm says`);
-  if (!isWhole(state)) return nothing(`${oneLine(path)} holds what no reader writes; see what beoboard slurm says`);
-  return { state };
+function* parseState(path: string, bytes: Buffer): Steps<StateResult> {
+  const state = yield* jsonIn(bytes);
+  if (typeof state !== 'object' || state === null) return nothing(`${path} is not JSON; ${SEE}`);
+  const { schema, nodes, jobs } = state as Partial<Record<string, unknown>>;
+  if (schema !== SCHEMA)
+    return nothing(`${path} is of another version; restart beoboard slurm, so that both are of one`);
+  if (![nodes, jobs].every(answer => isObject(answer) && isList(answer.list)))
+    return nothing(`${path} has no nodes and jobs; ${SEE}`);
+  if (!(yield* isWhole(state))) return nothing(`${path} holds what no reader writes; ${SEE}`);
+  return { state: state as SchedulerState };
 }
 
-/** Opens it without waiting: if it is a FIFO, nobody may ever write into it. */
-const AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
+const SEE = 'see what beoboard slurm says';
 /** A million nodes and as many jobs have less. */
 const MOST_BYTES = 256 << 20;
 
-/** What is no file of a reader's must not take the memory of those who read it; undefined: it may be one. */
-function objectionTo(path: string, stats: Stats): StateResult | undefined {
-  if (stats.isFile() && stats.size <= MOST_BYTES) return undefined;
-  return nothing(`${oneLine(path)} is ${stats.isFile() ? 'too large' : 'no plain file'}; see what beoboard slurm says`);
+/** The file of that folder. */
+export function stateFile(folder: string): LeftFile<StateResult> {
+  const file = join(folder, 'state');
+  const path = oneLine(file);
+  return {
+    path: file,
+    isLinkTaken: true,
+    // What is no file of a reader's must not take the memory of those who read it.
+    judge: (_, stats) =>
+      stats?.isFile() === false ? 'no plain file' : (stats?.size ?? 0) > MOST_BYTES ? 'too large' : undefined,
+    parse: bytes => parseState(path, bytes),
+    without: error => {
+      if (error instanceof Doubt) return nothing(`${path} is ${error.message}; ${SEE}`);
+      if (error.code === 'ENOENT')
+        return nothing(`${path} is not there; start beoboard slurm on this machine (docs/slurm.md)`);
+      if (error.code === 'EACCES')
+        return nothing(
+          `${path} cannot be read by this user; ask the administrator to add you to the group beoboard-jobs`,
+        );
+      return nothing(oneLine(error.message));
+    },
+  };
 }
 
 /** Reads the file of that folder. */
-export function readState(folder: string): StateResult {
-  const path = join(folder, 'state');
-  try {
-    const fd = openSync(path, AT_ONCE);
-    try {
-      return objectionTo(path, fstatSync(fd)) ?? parseState(path, readFileSync(fd, 'utf8'));
-    } finally {
-      closeSync(fd);
-    }
-  } catch (error) {
-    return unread(path, error as NodeJS.ErrnoException);
-  }
-}
+export const readState = (folder: string): StateResult => readLeft(stateFile(folder));
 
-/**
- * The file of that folder for a program that looks again and again: it is read in the background, and nobody waits for
- * it.
- */
-export class StateFollower {
-  readonly #path: string;
-  readonly #changed: () => void;
-  #found: StateResult = nothing('its file is being read');
-  #reading = false;
-  /** Identifies the file that was read: each answer is a new file. */
-  #which = '';
-
-  /** `changed` is called when the contents have changed. */
-  constructor(folder: string, changed: () => void) {
-    this.#path = join(folder, 'state');
-    this.#changed = changed;
-  }
-
-  /**
-   * The last contents, the same object while the file is the same; starts reading it again, unless that is under way.
-   */
-  get found(): StateResult {
-    if (!this.#reading) {
-      this.#reading = true;
-      void this.#read();
-    }
-    return this.#found;
-  }
-
-  async #read(): Promise<void> {
-    let found = this.#found;
-    try {
-      const { ino, mtimeNs } = await promises.stat(this.#path, { bigint: true });
-      const which = `${ino} ${mtimeNs}`;
-      if (which !== this.#which) {
-        const file = await promises.open(this.#path, AT_ONCE);
-        try {
-          found = objectionTo(this.#path, await file.stat()) ?? parseState(this.#path, await file.readFile('utf8'));
-        } finally {
-          await file.close();
-        }
-        this.#which = which;
-      }
-    } catch (error) {
-      const now = unread(this.#path, error as NodeJS.ErrnoException);
-      if (now.why !== found.why) found = now;
-      this.#which = '';
-    }
-    this.#reading = false;
-    if (found === this.#found) return;
-    this.#found = found;
-    this.#changed();
-  }
-}
+/** While it is read for the first time. */
+export const BEING_READ = nothing('its file is being read');
 
 /** What was left out of the answers because it was not understood, in a sentence; undefined: nothing. */
 function leftOut({ scheduler, version, nodes, jobs }: SchedulerState): string | undefined {

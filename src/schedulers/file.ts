@@ -3,7 +3,7 @@
 // is left out and counted.
 
 import { type BigIntStats, constants } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 import {
   type About,
@@ -17,8 +17,10 @@ import {
   SECONDS_MOST,
   type StateMeaning,
 } from '../schedulerfile/scheduler.js';
+import { inSlices, type Steps } from '../service/slices.js';
 import { formatDuration } from '../text/durations.js';
 import { expand } from '../text/hostlists.js';
+import { isObject, jsonOf } from '../text/shape.js';
 import { oneLine, whyUnreadable } from '../text/text.js';
 
 /** Its words for the state of a node. Any other is shown, and nothing is concluded from it. */
@@ -57,13 +59,9 @@ interface Contents {
 }
 
 /** The object of a line; undefined if there is none. */
-function objectIn(line: string | undefined): FileRow | undefined {
-  try {
-    const row: unknown = JSON.parse(line ?? '');
-    return typeof row === 'object' && row !== null ? (row as FileRow) : undefined;
-  } catch {
-    return undefined;
-  }
+function objectIn(line = ''): FileRow | undefined {
+  const row = jsonOf(line);
+  return isObject(row) ? row : undefined;
 }
 
 /** Whether a time, if there is one, can be told. */
@@ -159,8 +157,8 @@ function jobIn(row: FileRow): SchedulerJob | undefined {
   };
 }
 
-/** The contents of a text. Throws a NoAnswer if it is not complete. */
-export function contentsOf(text: string, place: string, atMs: number): Contents {
+/** The contents of a text, line by line. Throws a NoAnswer if it is not complete. */
+export function* contentsOf(text: string, place: string, atMs: number): Steps<Contents> {
   const lines = text.replace(/\n$/, '').split('\n');
   const head = objectIn(lines.shift()) ?? {};
   const isHead = has(head, ['schema', 'every_s'], ['scheduler', 'daemon', 'cluster', 'version']);
@@ -173,6 +171,7 @@ export function contentsOf(text: string, place: string, atMs: number): Contents 
   const leftOut = { nodes: new LeftOut(), jobs: new LeftOut() };
   let names = 0;
   for (const line of lines) {
+    yield;
     if (line.trim() === '') continue;
     // JSON.parse takes ten times as long for what is not JSON.
     const row = line.startsWith('{') ? objectIn(line) : undefined;
@@ -203,17 +202,6 @@ export function contentsOf(text: string, place: string, atMs: number): Contents 
   };
 }
 
-/** The first bytes of a file, as many as it had: it may grow while it is read. */
-async function bytesOf(file: FileHandle, size: number): Promise<Buffer> {
-  const bytes = Buffer.alloc(size);
-  for (let at = 0; at < size; ) {
-    const { bytesRead } = await file.read(bytes, at, size - at, at);
-    if (bytesRead === 0) return bytes.subarray(0, at);
-    at += bytesRead;
-  }
-  return bytes;
-}
-
 /** Identifies what a file held. */
 const whichOf = ({ dev, ino, size, mtimeNs }: BigIntStats) => [dev, ino, size, mtimeNs].join();
 
@@ -238,10 +226,10 @@ export function fileScheduler(path: string): Scheduler {
       const which = whichOf(stats);
       if (which === last?.which) return last;
       const isBeingWritten = isFresh(stats);
-      const bytes = await bytesOf(file, Number(stats.size));
+      const bytes = await file.readFile();
       if (isBeingWritten || whichOf(await file.stat({ bigint: true })) !== which)
         throw new NoAnswer(`${place} was written while it was read; write another and rename it`);
-      const contents = contentsOf(bytes.toString('utf8'), place, Number(stats.mtimeNs / 1_000_000n));
+      const contents = await inSlices(contentsOf(bytes.toString('utf8'), place, Number(stats.mtimeNs / 1_000_000n)));
       last = { ...contents, which, isOpen: (stats.mode & 0o004n) !== 0n };
       return last;
     } finally {

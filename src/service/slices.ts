@@ -17,3 +17,25 @@ export class SlicedLook {
     });
   }
 }
+
+/** Work that yields wherever it may be interrupted. */
+export type Steps<T> = Generator<undefined, T>;
+
+/** Its result, for which other work does not wait. */
+export async function inSlices<T>(steps: Steps<T>): Promise<T> {
+  const slices = new SlicedLook();
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+    const pause = slices.next();
+    if (pause !== undefined) await pause;
+  }
+}
+
+/** Its result, at once. */
+export function atOnce<T>(steps: Steps<T>): T {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}

@@ -1,4 +1,4 @@
-// The files of a scheduler's reader, for pages that may show them: read again when they change, at most every few seconds.
+// What a scheduler's reader has left, for pages that may show it.
 
 import type { TroubleInfo } from '../acks/info.js';
 import { jobLines, jobNotes, jobPageJson, MEMBER_COLUMNS, noJobText } from '../jobs/jobfacts.js';
@@ -9,8 +9,7 @@ import { Refusal } from '../net/requests.js';
 import { NOTHING } from '../query/columns.js';
 import { survey } from '../query/survey.js';
 import { SCALES } from '../readings/scales.js';
-import { Pairing, SchedulerView } from '../schedulerfile/schedulerview.js';
-import { readState } from '../schedulerfile/statefile.js';
+import { SchedulerViewFollower } from '../schedulerfile/schedulerview.js';
 import { BoardReader } from '../shm/reader.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { fold } from '../text/hostlists.js';
@@ -27,32 +26,11 @@ interface JobPageSources {
   troubleAmong(names: readonly string[]): readonly TroubleInfo[];
 }
 
-/** It is looked at again after so long, ms, whether it has changed or not, because it gets older. */
-const LOOK_MS = 2000;
-
-export class JobLook {
-  #view: SchedulerView | undefined;
-  #names: readonly string[] = [];
-  #lookedAt = Number.NEGATIVE_INFINITY;
-
-  constructor(readonly folder: string) {}
-
-  /** What the scheduler says about the nodes of these names. */
-  view(names: readonly string[]): SchedulerView {
-    const now = performance.now();
-    const isFresh = now - this.#lookedAt < LOOK_MS && names.length === this.#names.length;
-    if (this.#view === undefined || !isFresh) {
-      this.#view = new SchedulerView(new Pairing(readState(this.folder), names));
-      this.#names = [...names];
-      this.#lookedAt = now;
-    }
-    return this.#view;
-  }
-
+export class JobLook extends SchedulerViewFollower {
   /** All nodes of the board, and what the scheduler says about them. */
   #look(snapshot: Snapshot, names: readonly string[]) {
     const found = survey(snapshot, {}, names);
-    return { found, view: this.view(found.all.map(({ name }) => name)), nodeOf: nodesOf(found) };
+    return { found, view: this.view(names), nodeOf: nodesOf(found) };
   }
 
   /** All jobs, and where the scheduler and the board disagree. */

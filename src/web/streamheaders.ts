@@ -1,12 +1,13 @@
 // The text above the map at each look: the line that sums up, and the list of trouble. The line is made at every look,
 // the list as often as its CPU time allows.
 
-import { AckFollower } from '../acks/ackfile.js';
+import { ackFile, type FoundAcks } from '../acks/ackfile.js';
 import type { TroubleInfo } from '../acks/info.js';
 import { DigestBuilder } from '../changes/digest.js';
 import { headlineOf } from '../presentation/summary.js';
 import { type Survey, survey } from '../query/survey.js';
 import type { SchedulerView } from '../schedulerfile/schedulerview.js';
+import { FileFollower } from '../service/leftfile.js';
 import { linkName } from '../shm/links.js';
 import { countStates, STATES } from '../shm/liveness.js';
 import { NoBoard } from '../shm/noboard.js';
@@ -46,7 +47,7 @@ function darkOf(snapshot: Snapshot, { all }: Survey): WallHead['dark'] {
 export class StreamHeaders implements NodeConsumer {
   readonly #builder: DigestBuilder;
   readonly #single: BoardReader;
-  readonly #acks: AckFollower;
+  readonly acks: FileFollower<FoundAcks>;
   #told = NONE;
   /** The whole list, of which the page gets the first lines. */
   #lines: readonly TroubleInfo[] = [];
@@ -59,9 +60,9 @@ export class StreamHeaders implements NodeConsumer {
     /** The folder where journals say how they are. */
     readonly journals: string,
     /** What a scheduler says about these nodes, if the page may show it. */
-    readonly scheduler: (found: Survey) => SchedulerView | undefined = () => undefined,
+    readonly scheduler: () => SchedulerView | undefined = () => undefined,
   ) {
-    this.#acks = new AckFollower(watcher.reader.path);
+    this.acks = new FileFollower(ackFile(watcher.reader.path));
     this.#single = new BoardReader(watcher.reader.path, watcher.reader.owner);
     this.#builder = new DigestBuilder(this.#single, () => watcher.names);
   }
@@ -125,7 +126,7 @@ export class StreamHeaders implements NodeConsumer {
   }
 
   #troubleOf(found: Survey): TroubleInfo[] {
-    return troubleOf(found, { scheduler: this.scheduler(found), journals: this.journals, ...this.#acks.found });
+    return troubleOf(found, { scheduler: this.scheduler(), journals: this.journals, ...this.acks.found });
   }
 
   #tell(digest: Snapshot): HeadLists {

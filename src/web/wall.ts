@@ -65,9 +65,7 @@ export class Wall {
     this.queries = new Queries(this.watcher);
     this.jobs = options.slurmDir === undefined ? undefined : new JobLook(options.slurmDir);
     this.events = new EventFeed(this.watcher.reader, options.journalRun, this.jobs !== undefined);
-    this.#heads = new StreamHeaders(this.watcher, options.journalRun, ({ all }) =>
-      this.jobs?.view(all.map(({ name }) => name)),
-    );
+    this.#heads = new StreamHeaders(this.watcher, options.journalRun, () => this.jobs?.view(this.watcher.names));
     this.watcher.consumers.add(this.#heads);
     this.streams = new Streams(
       this.watcher,
@@ -112,6 +110,7 @@ export class Wall {
 
   /** Makes the first look, and one each second from then on. */
   async begin(): Promise<void> {
+    await this.#readFiles();
     await this.#look(0);
     const began = performance.now();
     const again = (number: number) => {
@@ -126,6 +125,11 @@ export class Wall {
     again(1);
   }
 
+  /** Reads what others have left, if it has changed. */
+  async #readFiles(): Promise<void> {
+    await Promise.all([this.#heads.acks.look(), this.jobs?.look()]);
+  }
+
   /** The column of the river for second number `number`: seconds in which this machine slept are left out. */
   #column(number: number, nowMs: number): number {
     if (number === 0) this.#beganMs = nowMs;
@@ -137,6 +141,8 @@ export class Wall {
   }
 
   async #look(number: number): Promise<void> {
+    // No look waits for them.
+    void this.#readFiles();
     const tick = await this.watcher.look();
     this.#lookedAt = performance.now();
     if (this.#isClosed) return;

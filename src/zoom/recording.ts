@@ -6,6 +6,7 @@ import { access, type FileHandle, lstat, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { BadExpression, type Expression, Scanner } from '../net/expressions.js';
 import { Failure, UsageError } from '../text/failure.js';
+import { isObject, jsonOf } from '../text/shape.js';
 import { oneLine } from '../text/text.js';
 import { MOST_ANSWER, MOST_ELEMENTS } from './nodelink.js';
 
@@ -126,12 +127,8 @@ export class RecordingParser {
   }
 
   #parse(line: string): Record<string, unknown> {
-    try {
-      const value: unknown = isFlat(line) ? JSON.parse(Buffer.from(line, 'latin1').toString()) : undefined;
-      if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
-    } catch {
-      // The error is reported below.
-    }
+    const value = isFlat(line) ? jsonOf(Buffer.from(line, 'latin1').toString()) : undefined;
+    if (isObject(value)) return value;
     throw this.#refuse('no object of JSON');
   }
 

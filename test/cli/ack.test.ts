@@ -17,10 +17,11 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
-import { ACKS_MOST, AckFollower, ackPath, changeAcks, readAcks } from '../../src/acks/ackfile.js';
+import { ACKS_MOST, ackFile, ackPath, changeAcks, readAcks } from '../../src/acks/ackfile.js';
 import type { Ack } from '../../src/acks/acks.js';
 import type { Encodable } from '../../src/layout/codec.js';
 import { bits } from '../../src/layout/layout.gen.js';
+import { FileFollower } from '../../src/service/leftfile.js';
 import { openWriter } from '../../src/shm/writer.js';
 import { now } from '../kit/clocks.js';
 import { boardPath } from '../kit/places.js';
@@ -140,8 +141,8 @@ t.test('twenty at once lose nothing, and what is over leaves', async t => {
   const { report, ask, board } = master(t);
   report('n1', { ...READONLY, flags: READONLY.flags | (1 << bits.flags.held) });
   changeAcks(board, Date.now(), () => [ack('old', { until: new Date(Date.now() - 1000).toISOString() })]);
-  const follower = new AckFollower(board);
-  t.match(follower.found.acks, [{ key: 'old' }]);
+  const follower = new FileFollower(ackFile(board));
+  t.match((await follower.look()).acks, [{ key: 'old' }]);
   await Promise.all(
     Array.from({ length: 20 }, async (_, i) => {
       await null;
@@ -153,7 +154,7 @@ t.test('twenty at once lose nothing, and what is over leaves', async t => {
   t.same(new Set(all.map(({ code }) => code)), new Set([0]));
   const { acks } = readAcks(board);
   t.same(acks.map(({ key }) => key).sort(), [...Array.from({ length: 20 }, (_, i) => `k${i}`), ...keys].sort());
-  t.same(follower.found.acks, acks);
+  t.same((await follower.look()).acks, acks);
   const full = Array.from({ length: ACKS_MOST + 1 }, (_, i) => ack(`many${i}`));
   t.throws(() => changeAcks(board, Date.now(), () => full), { message: /has 1000 lines already; withdraw some/ });
   t.same(readAcks(board).acks, acks);

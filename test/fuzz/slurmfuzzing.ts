@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { jobsByNode } from '../../src/schedulerfile/differences.js';
 import { match, namesText, parseExceptions } from '../../src/schedulerfile/matching.js';
 import { NoAnswer, type SchedulerNode } from '../../src/schedulerfile/scheduler.js';
-import { parseState, SCHEMA, type SchedulerState, stateText } from '../../src/schedulerfile/statefile.js';
+import { SCHEMA, type SchedulerState, stateFile, stateText } from '../../src/schedulerfile/statefile.js';
 import { contentsOf } from '../../src/schedulers/file.js';
 import {
   parseBootTime,
@@ -17,6 +17,7 @@ import {
   parsePrimary,
 } from '../../src/schedulers/slurm/answers.js';
 import { isSchedulable, nodeState, savesPower } from '../../src/schedulers/slurm/nodestate.js';
+import { atOnce } from '../../src/service/slices.js';
 import { expandNodeNames, isNodeName } from '../../src/text/hostlists.js';
 import { checkRefusal, must, type TextTarget } from '../kit/fuzzing.js';
 import { ROOT } from '../kit/places.js';
@@ -114,9 +115,11 @@ function checkJobs(text: string): boolean {
 const STATES = ['idle', 'allocated', 'drained', 'draining', 'down', 'off'];
 
 function checkFile(text: string): boolean {
-  let contents: ReturnType<typeof contentsOf>;
+  let contents: ReturnType<
+    typeof atOnce<ReturnType<typeof contentsOf> extends Generator<undefined, infer T> ? T : never>
+  >;
   try {
-    contents = contentsOf(text, 'file', 0);
+    contents = atOnce(contentsOf(text, 'file', 0));
   } catch (error) {
     must(error instanceof NoAnswer && !/\n/.test(error.message), `${error}`);
     return false;
@@ -148,12 +151,12 @@ function checkFile(text: string): boolean {
     ...{ cluster: about.cluster, version: about.version, user: 'u', names: {}, differences: [] },
     ...{ nodes: told(nodes), jobs: told(jobs) },
   } as SchedulerState;
-  const found = parseState('f', stateText(state));
+  const found = atOnce(stateFile('f').parse(Buffer.from(stateText(state))));
   must(found.why === undefined, `nobody takes them: ${found.why}`);
   // Neither the name of a job nor a reason changes anything else.
   const row = (name: string) =>
     `{"schema":1,"scheduler":"x"}\n${JSON.stringify({ job: 1, nodes: 'n1', name })}\n${JSON.stringify({ node: 'n1', state: 'down', reason: name })}\n{"end":true}`;
-  const [plain, other] = ['', text].map(name => contentsOf(row(name), 'f', 0));
+  const [plain, other] = ['', text].map(name => atOnce(contentsOf(row(name), 'f', 0)));
   must(same({ ...plain?.jobs.list[0], name: '' }, { ...other?.jobs.list[0], name: '' }), 'by its name');
   must(same({ ...plain?.nodes.list[0], reason: '' }, { ...other?.nodes.list[0], reason: '' }), 'by its reason');
   return nodes.list.length > 0;

@@ -12,6 +12,7 @@ import { FAULTS } from '../../src/options/faults.js';
 import { COMPARED } from '../../src/outliers/readings.js';
 import { readingOf } from '../../src/readings/readings.js';
 import { contentsOf } from '../../src/schedulers/file.js';
+import { atOnce } from '../../src/service/slices.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { boardPath, folder } from '../kit/places.js';
 import { run, startReceiver } from '../kit/program.js';
@@ -68,7 +69,7 @@ t.test('load --jobs sends them and tells them', async t => {
     ...['--jobs', '9', '--jobs-file', path, '--odd', 'gpu_gone,link', '--full', 'node[01,60]'],
   ]);
   t.equal(code, 0, stderr);
-  const { nodes, jobs } = contentsOf(readFileSync(path, 'utf8'), path, 0);
+  const { nodes, jobs } = atOnce(contentsOf(readFileSync(path, 'utf8'), path, 0));
   t.same([nodes.leftOut.count, jobs.leftOut.count, nodes.list.length], [0, 0, 60], 'all of it is understood');
   t.match(jobs.list[0], { name: 'training', nodes: /^node01,.*node08$/, cpus: 512, state: 'RUNNING' });
   const held = jobs.list.flatMap(job => job.nodes.split(','));

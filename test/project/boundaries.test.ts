@@ -35,7 +35,7 @@ const FLOORS: Record<string, string[]>[] = [
     // native, because it reads many.
     readings: ['layout', 'native', 'text', 'shm'],
     journalfile: ['layout', 'text', 'options', 'service', 'shm'],
-    schedulerfile: ['text', 'shm'],
+    schedulerfile: ['text', 'service', 'shm'],
     acks: ['text', 'service'],
   },
   // What is found, each with its sentence.

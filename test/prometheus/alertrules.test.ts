@@ -11,7 +11,7 @@ import t from 'tap';
 import { enums } from '../../src/layout/layout.gen.js';
 import { boardFamilies } from '../../src/prometheus/boards.js';
 import { FAMILIES } from '../../src/prometheus/families.js';
-import { schedulerFamilies } from '../../src/prometheus/schedulerfamilies.js';
+import { SchedulerFamilies } from '../../src/prometheus/schedulerfamilies.js';
 import { STATES } from '../../src/shm/liveness.js';
 import { PROBLEMS } from '../../src/shm/problems.js';
 import { folder, ROOT } from '../kit/places.js';
@@ -57,7 +57,7 @@ t.test('the example for odd nodes, which no file loads', { skip }, async t => {
   const { status, told } = tool(SHIPPED, 'promtool', 'check', 'rules', '--lint=all', '--lint-fatal', path);
   t.equal(status, 0, told);
   t.notMatch(shipped('prometheus.yml'), /odd/);
-  const names = new Set(schedulerFamilies('/nonexistent')([]).map(({ name }) => name));
+  const names = new Set(new SchedulerFamilies('/nonexistent').of([]).map(({ name }) => name));
   for (const name of new Set(shipped('odd.yml').match(/\bbeoboard_\w+/g))) t.ok(names.has(name), name);
   const firing = { exp_labels: { severity: 'warning', cluster: 'alpha', node: 'n2', reading: 'mhz' } };
   const at = (eval_time: string, exp_alerts: object[]) => ({ alertname: 'BeoboardNodeOdd', eval_time, exp_alerts });

@@ -13,7 +13,7 @@ import { NodeNames } from '../../src/prometheus/names.js';
 import { NODE_FAMILIES } from '../../src/prometheus/nodefamilies.js';
 import { FORMATS, type Format } from '../../src/prometheus/plan.js';
 import { EVERYBODY, type SampleSelection } from '../../src/prometheus/sample.js';
-import { schedulerFamilies } from '../../src/prometheus/schedulerfamilies.js';
+import { SchedulerFamilies } from '../../src/prometheus/schedulerfamilies.js';
 import {
   monotonicMs,
   type OddJobs,
@@ -920,55 +920,72 @@ t.test('several boards, one of them absent', t => {
   t.end();
 });
 
-t.test('nodes that differ from the others of their job, without the job; and when nothing is known of them', t => {
-  const dir = folder(t);
-  const mark = {
-    job: '4711',
-    node: 'n2',
-    reading: 'mhz',
-    value: 1200,
-    peers: 7,
-    median: 2900,
-    lowest: 2900,
-    highest: 2900,
-  };
-  const leave = (odd: Partial<OddJobs>, ageMs = 0) => {
-    const mono_ms = monotonicMs() - ageMs;
-    const who = { scheduler: 'Slurm', daemon: 'slurmd', cluster: 'c', version: '24', user: 'root', names: {} };
-    const answer = { mono_ms, list: [] };
-    const times = { pid: 1, mono_ms, next_ms: mono_ms + 60_000, time_ms: Date.now() };
-    const whole: SchedulerState = { schema: SCHEMA, ...who, ...times, nodes: answer, jobs: answer, differences: [] };
-    writeFileSync(join(dir, 'state'), stateText({ ...whole, odd: { marks: [], unjudged: {}, ...odd } }));
-  };
-  const [alpha, beta] = [boardOf(madeBoard([rich('n1'), rich('n2')])), boardOf(madeBoard([rich('n3')]), 'b')];
-  const of = (boards: readonly ScrapedBoard[], selection = EVERYBODY) => {
-    const document = metrics(new Exporter(boards, schedulerFamilies(dir)), { selection });
-    t.notMatch(JSON.stringify([...document]), /4711/);
-    return [document.get('beoboard_odd_judged'), document.get('beoboard_node_odd')].map(family =>
-      family?.series.map(({ labels, value }) => [labels, value]),
+t.test(
+  'nodes that differ from the others of their job, without the job; and when nothing is known of them',
+  async t => {
+    const dir = folder(t);
+    const mark = {
+      job: '4711',
+      node: 'n2',
+      reading: 'mhz',
+      value: 1200,
+      peers: 7,
+      median: 2900,
+      lowest: 2900,
+      highest: 2900,
+    };
+    const leave = (odd: Partial<OddJobs>, ageMs = 0) => {
+      const mono_ms = monotonicMs() - ageMs;
+      const who = { scheduler: 'Slurm', daemon: 'slurmd', cluster: 'c', version: '24', user: 'root', names: {} };
+      const answer = { mono_ms, list: [] };
+      const times = { pid: 1, mono_ms, next_ms: mono_ms + 60_000, time_ms: Date.now() };
+      const whole: SchedulerState = { schema: SCHEMA, ...who, ...times, nodes: answer, jobs: answer, differences: [] };
+      writeFileSync(join(dir, 'state'), stateText({ ...whole, odd: { marks: [], unjudged: {}, ...odd } }));
+    };
+    const [alpha, beta] = [boardOf(madeBoard([rich('n1'), rich('n2')])), boardOf(madeBoard([rich('n3')]), 'b')];
+    const slurm = new SchedulerFamilies(dir);
+    const of = async (boards: readonly ScrapedBoard[], selection = EVERYBODY) => {
+      await slurm.look();
+      const document = metrics(new Exporter(boards, slurm), { selection });
+      t.notMatch(JSON.stringify([...document]), /4711/);
+      return [document.get('beoboard_odd_judged'), document.get('beoboard_node_odd')].map(family =>
+        family?.series.map(({ labels, value }) => [labels, value]),
+      );
+    };
+    const [yes, no] = [[[{}, 1]], [[{}, 0]]];
+    const n2 = { node: 'n2', reading: 'mhz' };
+    t.strictSame(await of([alpha.board]), [no, undefined], 'no file');
+    leave({});
+    t.strictSame(await of([alpha.board]), [yes, undefined], 'none is marked');
+    const marks = [mark, { ...mark, node: 'x"9' }, { ...mark, reading: 'newer"' }, { ...mark, job: '5' }];
+    leave({ marks: marks.map(one => ({ ...one, since_ms: 1 })) });
+    const { cluster } = alpha.board;
+    t.type(cluster, 'string');
+    t.strictSame(
+      await of([alpha.board]),
+      [yes, [[{ cluster, ...n2 }, 1]]],
+      'once, and none that this board does not have',
     );
-  };
-  const [yes, no] = [[[{}, 1]], [[{}, 0]]];
-  const n2 = { node: 'n2', reading: 'mhz' };
-  t.strictSame(of([alpha.board]), [no, undefined], 'no file');
-  leave({});
-  t.strictSame(of([alpha.board]), [yes, undefined], 'none is marked');
-  const marks = [mark, { ...mark, node: 'x"9' }, { ...mark, reading: 'newer"' }, { ...mark, job: '5' }];
-  leave({ marks: marks.map(one => ({ ...one, since_ms: 1 })) });
-  const { cluster } = alpha.board;
-  t.type(cluster, 'string');
-  t.strictSame(of([alpha.board]), [yes, [[{ cluster, ...n2 }, 1]]], 'once, and none that this board does not have');
-  t.strictSame(of([alpha.board, beta.board]), [yes, [[{ cluster, ...n2 }, 1]]], 'of the board that has it');
-  t.strictSame(of([alpha.board], { ...EVERYBODY, names: new Set(['n1']) }), [yes, undefined], 'others are asked for');
-  const twin = boardOf(madeBoard([rich('n2')]), 'twin');
-  t.strictSame(of([alpha.board, twin.board]), [yes, [[n2, 1]]], 'nobody knows which of two is meant');
-  t.strictSame(of([boardOf(madeBoard([rich('n2')], { heartbeat: 600 })).board]), [no, undefined], 'a stalled board');
-  leave({ marks: [{ ...mark, since_ms: 1 }], unjudged_all: 'jobs are hidden' });
-  t.strictSame(of([alpha.board]), [no, undefined], 'hidden jobs');
-  leave({ marks: [{ ...mark, since_ms: 1 }] }, 600_000);
-  t.strictSame(of([alpha.board]), [no, undefined], 'an old file');
-  t.end();
-});
+    t.strictSame(await of([alpha.board, beta.board]), [yes, [[{ cluster, ...n2 }, 1]]], 'of the board that has it');
+    t.strictSame(
+      await of([alpha.board], { ...EVERYBODY, names: new Set(['n1']) }),
+      [yes, undefined],
+      'others are asked for',
+    );
+    const twin = boardOf(madeBoard([rich('n2')]), 'twin');
+    t.strictSame(await of([alpha.board, twin.board]), [yes, [[n2, 1]]], 'nobody knows which of two is meant');
+    t.strictSame(
+      await of([boardOf(madeBoard([rich('n2')], { heartbeat: 600 })).board]),
+      [no, undefined],
+      'a stalled board',
+    );
+    leave({ marks: [{ ...mark, since_ms: 1 }], unjudged_all: 'jobs are hidden' });
+    t.strictSame(await of([alpha.board]), [no, undefined], 'hidden jobs');
+    leave({ marks: [{ ...mark, since_ms: 1 }] }, 600_000);
+    t.strictSame(await of([alpha.board]), [no, undefined], 'an old file');
+    t.end();
+  },
+);
 
 t.test('a board without a name has no label of it', t => {
   const document = metrics(new Exporter([boardOf(madeBoard([rich('n1')], { header: { cluster_name: '' } })).board]));

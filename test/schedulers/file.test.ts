@@ -8,13 +8,14 @@ import { join } from 'node:path';
 import t from 'tap';
 import { NoAnswer } from '../../src/schedulerfile/scheduler.js';
 import { contentsOf, fileScheduler } from '../../src/schedulers/file.js';
+import { atOnce } from '../../src/service/slices.js';
 import { folder } from '../kit/places.js';
 
 const HEAD = '{"schema":1,"scheduler":"LSF","cluster":"c","version":"10.1"}';
 const END = '{"end":true}';
 const fileOf = (...lines: (string | object)[]) =>
   `${[HEAD, ...lines.map(line => (typeof line === 'string' ? line : JSON.stringify(line))), END].join('\n')}\n`;
-const read = (...lines: (string | object)[]) => contentsOf(fileOf(...lines), 'f', 0);
+const read = (...lines: (string | object)[]) => atOnce(contentsOf(fileOf(...lines), 'f', 0));
 
 t.test('its words for the state of a node', async t => {
   for (const [state, base, takes_jobs, asleep] of [
@@ -135,7 +136,7 @@ t.test('what is no answer', async t => {
     [fileOf().replace(',"scheduler":"LSF"', ''), /does not begin/],
     [`\0\xff${fileOf()}`, /does not begin/],
   ] as const)
-    t.throws(() => contentsOf(text, 'f', 0), { constructor: NoAnswer, message: why }, JSON.stringify(text));
+    t.throws(() => atOnce(contentsOf(text, 'f', 0)), { constructor: NoAnswer, message: why }, JSON.stringify(text));
   const path = join(folder(t), 'f');
   const asked = async () => fileScheduler(path).nodes();
   await t.rejects(asked(), { message: /^cannot read .*: no such file or directory$/ });

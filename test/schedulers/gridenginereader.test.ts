@@ -4,7 +4,7 @@
 import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { schedulerFamilies } from '../../src/prometheus/schedulerfamilies.js';
+import { SchedulerFamilies } from '../../src/prometheus/schedulerfamilies.js';
 import { LeftOut, NoAnswer } from '../../src/schedulerfile/scheduler.js';
 import type { SchedulerState } from '../../src/schedulerfile/statefile.js';
 import { meaningOf, parseHosts, parseJobs } from '../../src/schedulers/gridengine/answers.js';
@@ -327,7 +327,9 @@ t.test('the reader, and those who show what it leaves', async t => {
     'nodes of that job are missing',
   );
   t.equal(state(own).jobs.whole, undefined);
-  t.strictSame(schedulerFamilies(own)([]).find(({ name }) => name.endsWith('_left_out'))?.samples, [
+  const slurm = new SchedulerFamilies(own);
+  await slurm.look();
+  t.strictSame(slurm.of([]).find(({ name }) => name.endsWith('_left_out'))?.samples, [
     [{ about: 'nodes' }, 0],
     [{ about: 'jobs' }, 1],
   ]);

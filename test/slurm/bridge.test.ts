@@ -104,6 +104,7 @@ const besideIt = async (t: Test) => {
   await running.ready;
   await ticks(3);
   t.equal(entries('intent').length, 1, 'one silence is drained once');
+  await follower.look();
   t.match(follower.next(), [{ n: 1, act: 'drain', node: 'node001', outcome: 'done', reason: drained.reason }]);
   t.match(await show('node001'), { state: /DRAIN/, reason: drained.reason });
   t.match(
@@ -156,6 +157,7 @@ const besideIt = async (t: Test) => {
   });
   t.match((await show('node004')).state, /DRAIN/);
   t.match(await run([...common, '--undrain-own']), { code: 0, stdout: '' });
+  await follower.look();
   const acts = follower.next().map(({ act, node }) => `${act} ${node ?? ''}`);
   // What happens to two nodes at once has no order.
   t.match(

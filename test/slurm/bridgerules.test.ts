@@ -1371,35 +1371,43 @@ t.test('the journal: on the disk, in a folder of its own, of one process', async
 
 // ---- what is published ----
 
+/** The orders that a follower has not told. */
+async function newsOf(follower: OrdersFollower) {
+  await follower.look();
+  return follower.next();
+}
+
 t.test('what the bridge did is published, and can be followed', async t => {
   const place = folder(t);
   const follower = new OrdersFollower(place);
   const told = (text: string) => {
     replaceFile(place, ORDERS, text, 0o644);
-    return follower.next();
+    return newsOf(follower);
   };
   const cluster = new Cluster(100);
   const news = () => told(readLines(cluster.journal, '').ledger.orders.text(cluster.nowMs));
-  t.same(follower.next(), []);
+  t.same(await newsOf(follower), []);
   t.equal(follower.trouble, undefined, 'no bridge is no trouble');
-  t.same(news(), []);
+  t.same(await news(), []);
   cluster.kill('n1');
   await cluster.pass(60);
-  t.match(news(), [
+  t.match(await news(), [
     {
       ...{ n: 1, act: 'drain', node: 'n1', scheduler_node: undefined, outcome: 'done', why: /^silent for \d+ s$/ },
       ...{ time_ms: cluster.nowMs - 15_000, reason: /^beoboard: silent since 12:00:00Z #/ },
     },
   ]);
-  t.same(news(), [], 'once');
+  t.same(await news(), [], 'once');
   cluster.begin();
   cluster.revive('n1');
   await cluster.pass(300);
-  t.match(news(), [{ n: 2, act: 'resume', node: 'n1', outcome: 'done', reason: /^beoboard: /, why: 'it is live' }]);
+  t.match(await news(), [
+    { n: 2, act: 'resume', node: 'n1', outcome: 'done', reason: /^beoboard: /, why: 'it is live' },
+  ]);
   cluster.next = 'lost';
   cluster.kill('n2');
   await cluster.pass(60);
-  t.match(news(), [
+  t.match(await news(), [
     { n: 3, act: 'drain', outcome: 'unsure' },
     { n: 4, act: 'let_go', node: 'n2', why: 'it was not carried out, or was undone at once' },
   ]);
@@ -1407,24 +1415,24 @@ t.test('what the bridge did is published, and can be followed', async t => {
   await cluster.pass(60);
   for (let i = 2; i < 15; i++) cluster.revive(`n${i}`);
   await cluster.pass(60);
-  const brakes = news();
+  const brakes = await news();
   t.match(brakes[0], { n: 5, act: 'brake_on', node: undefined, why: /^\d+ nodes (are|fell) silent/ });
   t.match(brakes.at(-1), { act: 'brake_off' });
   const count = brakes.at(-1)?.n as number;
 
   const again = new OrdersFollower(place, follower.taken);
-  t.same(again.next(), [], 'where another follower ended');
-  t.equal(new OrdersFollower(place).next().length, count, 'from the beginning');
+  t.same(await newsOf(again), [], 'where another follower ended');
+  t.equal((await newsOf(new OrdersFollower(place))).length, count, 'from the beginning');
   // A journal that was begun anew has the number, and no order.
   const { ledger } = readLines(cluster.journal, '');
   const anew = new Ledger();
   anew.apply({ what: 'state', state: JSON.parse(JSON.stringify(ledger.state(1))), time_ms: 1 });
-  t.same(told(anew.orders.text(1)), []);
+  t.same(await told(anew.orders.text(1)), []);
   const off = { what: 'switch', off: true, time_ms: 2 } as const;
   anew.apply(off);
-  t.match(told(anew.orders.text(2)), [{ n: count + 1, act: 'switched_off', time_ms: 2 }]);
+  t.match(await told(anew.orders.text(2)), [{ n: count + 1, act: 'switched_off', time_ms: 2 }]);
   for (let i = 0; i < 1005; i++) anew.apply(off);
-  t.equal(told(anew.orders.text(2)).length, 1000);
+  t.equal((await told(anew.orders.text(2))).length, 1000);
   t.equal(follower.missed, 5);
   for (let i = 0; i < 1000; i++)
     anew.apply({
@@ -1435,7 +1443,7 @@ t.test('what the bridge did is published, and can be followed', async t => {
       after: { state: 'IDLE' },
       time_ms: 2,
     });
-  const some = told(anew.orders.text(2));
+  const some = await told(anew.orders.text(2));
   t.ok(some.length > 100 && some.length < 400, `${some.length}: in 256 KiB`);
   t.equal(follower.missed, 1000 - some.length);
   t.ok(statSync(join(place, ORDERS)).size <= 257 << 10);
@@ -1443,12 +1451,12 @@ t.test('what the bridge did is published, and can be followed', async t => {
   const backup = new Ledger();
   backup.apply({ what: 'state', state, time_ms: 1 });
   backup.apply(off);
-  t.same(told(backup.orders.text(2)), [], 'what a journal from a backup has was seen');
+  t.same(await told(backup.orders.text(2)), [], 'what a journal from a backup has was seen');
   backup.apply(off);
-  t.match(told(backup.orders.text(2)), [{ n: 9 }]);
+  t.match(await told(backup.orders.text(2)), [{ n: 9 }]);
   const other = new Ledger();
   for (const time_ms of [5, 6]) other.apply({ ...off, time_ms });
-  t.match(told(other.orders.text(6)), [{ n: 1 }, { n: 2 }], 'another journal');
+  t.match(await told(other.orders.text(6)), [{ n: 1 }, { n: 2 }], 'another journal');
   t.equal(follower.missed, 0);
 });
 
@@ -1458,14 +1466,14 @@ t.test('orders are believed from root and the user of the bridge, if a bridge ha
   const order = { n: 1, time_ms: 1, act: 'drain', node: 'n1' };
   const file = (orders: unknown, more = {}) => JSON.stringify({ schema: 1, since_ms: 1, count: 1, orders, ...more });
   const good = ordersText({ since_ms: 1, count: 1, orders: [order] });
-  const doubt = (why: RegExp, what: string) => {
+  const doubt = async (why: RegExp, what: string) => {
     const follower = new OrdersFollower(place);
-    t.same(follower.next(), [], what);
+    t.same(await newsOf(follower), [], what);
     t.match(follower.trouble, why, what);
     t.ok(follower.trouble?.startsWith('the orders of the bridge are unknown: '), what);
     rmSync(path, { recursive: true, force: true });
     replaceFile(place, ORDERS, good, 0o644);
-    t.same(follower.next(), [order], `${what}, and after it`);
+    t.same(await newsOf(follower), [order], `${what}, and after it`);
     t.equal(follower.trouble, undefined);
   };
   for (const text of [
@@ -1477,33 +1485,33 @@ t.test('orders are believed from root and the user of the bridge, if a bridge ha
     ),
   ]) {
     writeFileSync(path, text);
-    doubt(/holds what no bridge of this version writes$/, text.slice(0, 80));
+    await doubt(/holds what no bridge of this version writes$/, text.slice(0, 80));
   }
   writeFileSync(path, ' '.repeat(1 << 20));
-  doubt(/is too large$/, 'a megabyte');
+  await doubt(/is too large$/, 'a megabyte');
   rmSync(path);
   execFileSync('mkfifo', [path]);
-  doubt(/is no plain file$/, 'a FIFO');
+  await doubt(/is no plain file$/, 'a FIFO');
   rmSync(path);
   mkdirSync(path);
-  doubt(/is no plain file$/, 'a folder');
+  await doubt(/is no plain file$/, 'a folder');
   renameSync(path, join(place, 'aside'));
   symlinkSync('aside', path);
-  doubt(/cannot be read: ELOOP$/, 'a link');
+  await doubt(/cannot be read: ELOOP$/, 'a link');
   chmodSync(path, 0o664);
-  doubt(/may be written by others/, 'open to a group');
+  await doubt(/may be written by others/, 'open to a group');
   chmodSync(place, 0o777);
   const open = new OrdersFollower(place);
-  t.same(open.next(), []);
+  t.same(await newsOf(open), []);
   t.match(open.trouble, /is in a folder that others can write to$/);
   chmodSync(place, 0o755);
   if (process.getuid?.() !== 0) return;
   chownSync(path, 65_534, 65_534);
-  doubt(/may be written by others/, "another user's");
+  await doubt(/may be written by others/, "another user's");
   chownSync(place, 65_534, 65_534);
-  t.same(new OrdersFollower(place).next(), [order], 'of root');
+  t.same(await newsOf(new OrdersFollower(place)), [order], 'of root');
   chownSync(path, 65_534, 65_534);
-  t.same(new OrdersFollower(place).next(), [order], 'of the user of the bridge');
+  t.same(await newsOf(new OrdersFollower(place)), [order], 'of the user of the bridge');
 });
 
 t.test('what --status tells', async t => {

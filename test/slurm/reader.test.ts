@@ -18,18 +18,19 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { schedulerSection } from '../../src/jobs/schedulernode.js';
-import { schedulerFamilies } from '../../src/prometheus/schedulerfamilies.js';
+import { SchedulerFamilies } from '../../src/prometheus/schedulerfamilies.js';
 import { NoAnswer } from '../../src/schedulerfile/scheduler.js';
 import { Pairing, SchedulerView } from '../../src/schedulerfile/schedulerview.js';
 import {
   monotonicMs,
   readState,
   type SchedulerState,
-  StateFollower,
+  stateFile,
   stateText,
   stateTrouble,
 } from '../../src/schedulerfile/statefile.js';
 import { slurmCalls } from '../../src/schedulers/slurm/calls.js';
+import { FileFollower } from '../../src/service/leftfile.js';
 import { replaceFile } from '../../src/service/replacefile.js';
 import { boardPath, folder } from '../kit/places.js';
 import { run, start, startReceiver } from '../kit/program.js';
@@ -132,6 +133,13 @@ const STATE: SchedulerState = {
   differences: [],
 };
 
+/** The families by the file in that folder. */
+async function familiesOf(folder: string) {
+  const slurm = new SchedulerFamilies(folder);
+  await slurm.look();
+  return slurm.of([]);
+}
+
 t.test('the file: what is written is read, and what is wrong with it is said', async t => {
   const path = folder(t);
   const put = (text: string) => writeFileSync(join(path, 'state'), text);
@@ -200,11 +208,7 @@ t.test('the file: what is written is read, and what is wrong with it is said', a
     if (said.source.includes('large')) put('');
     make(join(path, 'state'));
     t.match(readState(path), { why: said });
-    const { found } = await new Promise<StateFollower>(resolve => {
-      const follower: StateFollower = new StateFollower(path, () => resolve(follower));
-      t.match(follower.found, { why: /its file is being read$/ });
-    });
-    t.match(found, { why: said });
+    t.match(await new FileFollower(stateFile(path)).look(), { why: said });
   }
   rmSync(join(path, 'state'));
   t.match(readState(path), { why: /is not there; start beoboard slurm on this machine \(docs\/slurm\.md\)$/ });
@@ -375,14 +379,12 @@ t.test('the reader, and those who show what it leaves', async t => {
     t.match((await run(['nodes', '--for', 'slurm', '--board', board, '--slurm-dir', own])).stderr, /left out: 3 lines/);
     const json = JSON.parse((await run(['jobs', '--json', '--board', board, '--slurm-dir', own])).stdout);
     t.match(json.slurm, { nodes_left_out: 3, jobs_left_out: undefined });
-    t.strictSame(schedulerFamilies(own)([]).find(({ name }) => name.endsWith('_left_out'))?.samples, [
+    t.strictSame((await familiesOf(own)).find(({ name }) => name.endsWith('_left_out'))?.samples, [
       [{ about: 'nodes' }, 3],
       [{ about: 'jobs' }, 0],
     ]);
     t.strictSame(
-      schedulerFamilies(join(own, 'nothing'))([]).flatMap(({ name, samples }) =>
-        samples.map(sample => [name, ...sample]),
-      ),
+      (await familiesOf(join(own, 'nothing'))).flatMap(({ name, samples }) => samples.map(sample => [name, ...sample])),
       [['beoboard_odd_judged', {}, 0]],
       'only that nothing is known',
     );
@@ -563,11 +565,12 @@ t.test('the reader, and those who show what it leaves', async t => {
 
 t.test('a scrape tells how old the answers are at its own time', async t => {
   const path = folder(t);
-  const age = () =>
-    slurm([])
-      .find(({ name }) => name.endsWith('_age_seconds'))
-      ?.samples?.map(([, seconds]) => seconds);
-  const slurm = schedulerFamilies(path);
+  const age = async () => {
+    await slurm.look();
+    const family = slurm.of([]).find(({ name }) => name.endsWith('_age_seconds'));
+    return family?.samples?.map(([, seconds]) => seconds);
+  };
+  const slurm = new SchedulerFamilies(path);
   const leave = (agoMs: number) => {
     const mono_ms = monotonicMs() - agoMs;
     replaceFile(
@@ -578,10 +581,10 @@ t.test('a scrape tells how old the answers are at its own time', async t => {
     );
   };
   leave(60_000);
-  t.ok(age()?.every(seconds => seconds >= 60));
+  t.ok((await age())?.every(seconds => seconds >= 60));
   leave(0);
   t.ok(
-    age()?.every(seconds => seconds < 60),
+    (await age())?.every(seconds => seconds < 60),
     'not what the scrape before has found',
   );
 });
