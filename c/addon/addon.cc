@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/timex.h>
 #include <time.h>
 #include <unistd.h>
@@ -113,6 +114,17 @@ Napi::Value Lock(const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), -why);
 }
 
+// actAs(uid, gid): from now on this thread alone, and no other of this process, acts as that user and group; with 0 it is
+// root's again. 0, or -errno. The C library would change all threads, and so would Node, whose seteuid() refuses where
+// libuv may use io_uring: its threads keep what they began with.
+Napi::Value ActAs(const Napi::CallbackInfo& info) {
+  const uint32_t uid = info[0].As<Napi::Number>().Uint32Value(), gid = info[1].As<Napi::Number>().Uint32Value();
+  // Only root may change its group.
+  const bool done = (geteuid() == 0 || syscall(SYS_setresuid, -1, 0, -1) == 0) &&
+                    syscall(SYS_setresgid, -1, gid, -1) == 0 && syscall(SYS_setresuid, -1, uid, -1) == 0;
+  return Napi::Number::New(info.Env(), done ? 0 : -errno);
+}
+
 // hmac(secret, data, own, rounds): { tag, openssl }: HMAC-SHA-256 as the receiver makes it, or with our own code alone;
 // made so many times with one kept key. For tests and benchmarks.
 Napi::Value Hmac(const Napi::CallbackInfo& info) {
@@ -186,6 +198,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports.Set("unread", Napi::Function::New(env, Unread));
   exports.Set("hmac", Napi::Function::New(env, Hmac));
   exports.Set("lock", Napi::Function::New(env, Lock));
+  exports.Set("actAs", Napi::Function::New(env, ActAs));
   exports.Set("memoryFile", Napi::Function::New(env, MemoryFile));
   exports.Set("notify", Napi::Function::New(env, Notify));
   exports.Set("BulkSender", BulkSender::Class(env));

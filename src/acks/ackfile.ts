@@ -12,7 +12,7 @@ import { codeOfError } from '../text/errorcodes.js';
 import { Failure } from '../text/failure.js';
 import { tryExpand } from '../text/hostlists.js';
 import { isTellable } from '../text/moments.js';
-import { areAll, type Check, isList, shapeOf } from '../text/shape.js';
+import { areAll, type Check, isCount, isList, shapeOf } from '../text/shape.js';
 import { oneLine } from '../text/text.js';
 import type { Ack } from './acks.js';
 
@@ -36,10 +36,11 @@ const isText =
   value =>
     typeof value === 'string' && value.length <= most;
 const isTime: Check = value => isText(40)(value) && isTellable(Date.parse(value as string));
+const isNodes: Check = value => isText(MOST_BYTES)(value) && tryExpand(value as string, 'node') !== undefined;
 const isAck = shapeOf<Ack>(
   {
     ...{ key: isText(200), by: isText(128), at: isTime, until: isTime, reason: isText(400) },
-    nodes: value => isText(MOST_BYTES)(value) && tryExpand(value as string, 'node') !== undefined,
+    ...{ nodes: isNodes, flapping: isNodes, mono_ms: isCount, boot: isText(40), times: isCount },
   },
   ['key', 'nodes', 'by', 'at', 'until'],
 );
@@ -86,6 +87,8 @@ function locked(path: string): number {
     }
 }
 
+const isRoot = () => process.geteuid?.() === 0;
+
 /**
  * Changes what is acknowledged, and leaves out what is over. Nobody else's change is lost. Throws a Failure if the
  * board's folder may not be written, or if there would be too many.
@@ -110,7 +113,8 @@ export function changeAcks(board: string, nowMs: number, change: (acks: readonly
       }
     });
   } catch (error) {
-    if (error instanceof Failure && error.code !== 'lock_failed') throw error;
-    throw failureAt(ackPath(board), 'cannot be written; run it as the user of the receiver, or as root');
+    if (error instanceof Failure && (error.code !== 'lock_failed' || isRoot())) throw error;
+    const how = isRoot() ? `: ${codeOf(error)}` : '; run it as the user of the receiver, or as root';
+    throw failureAt(ackPath(board), `cannot be written${how}`);
   }
 }

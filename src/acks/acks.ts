@@ -1,38 +1,116 @@
-// Who has acknowledged which lines of the trouble list, for which nodes and until when. No I/O: ackfile.ts keeps them.
+// Who has acknowledged which lines of the trouble list, for which nodes and until when, and for which episodes that
+// holds. No I/O: ackfile.ts keeps them.
 
+import { PROBLEMS } from '../shm/problems.js';
 import { expand } from '../text/hostlists.js';
 
 /** Somebody knows of a line, as far as it is about these nodes. Times are ISO 8601, UTC. */
 export interface Ack {
+  /** The key that was given: of a line, or of all lines of a kind. */
   readonly key: string;
-  /** The nodes that the line had then, as a host list; empty: it was about no node. */
+  /** The nodes that these lines had then, as a host list; empty: they were about no node. */
   readonly nodes: string;
+  /** Those of them that flapped: it holds for their next episodes, too, as long as they do. */
+  readonly flapping?: string;
   readonly by: string;
   readonly at: string;
+  /** The same by CLOCK_MONOTONIC, ms, and of which boot of the master: wall clocks are set. Absent: an older version's. */
+  readonly mono_ms?: number;
+  readonly boot?: string;
+  /** How many episodes each of the nodes had had, if all had the same number of them. */
+  readonly times?: number;
   readonly until: string;
   readonly reason?: string;
 }
 
-const namesOf = new WeakMap<Ack, ReadonlySet<string>>();
+/** What a node of a line has now. */
+export interface AckedEpisode {
+  /** Empty: the line is about no node. */
+  readonly name: string;
+  /** When it began, ms before the look; undefined: nobody knows. */
+  readonly beganMs: number | undefined;
+  readonly isFlapping: boolean;
+  /** How many it has had, this one included; undefined: nobody knows. */
+  readonly count?: number | undefined;
+}
 
-/** The nodes of a rack that died are, when others of it have long been well, silent nodes among others. */
-const topicOf = (key: string) => (key.startsWith('together:') ? 'silent' : key);
+/** The clocks of a look: ms since 1970, CLOCK_MONOTONIC in ms, and the master's boot as `Ack` has it. */
+export interface AckClocks {
+  readonly realMs: number;
+  readonly monoMs: number;
+  readonly boot: string;
+}
 
-/** The one that holds for a line: all nodes that it has now are among those that it had then. */
+/** What a line is told of acknowledgements. */
+interface AckedLine {
+  /** It holds for all of its nodes; if several do, the one that is over first. */
+  readonly ack?: Ack | undefined;
+  /** It was about an earlier episode of a node of the line; `isLast`: about the one before this. */
+  readonly before?: { readonly ack: Ack; readonly isLast: boolean } | undefined;
+}
+
+const known = { nodes: new WeakMap<Ack, ReadonlySet<string>>(), flapping: new WeakMap<Ack, ReadonlySet<string>>() };
+
+/** Its nodes, or those of them that flapped. A line about no node has one without a name. */
+function namesOf(ack: Ack, which: 'nodes' | 'flapping'): ReadonlySet<string> {
+  let names = known[which].get(ack);
+  if (names === undefined) {
+    const list = ack[which];
+    names = new Set(list ? expand(list) : which === 'nodes' ? [''] : []);
+    known[which].set(ack, names);
+  }
+  return names;
+}
+
+const OF_NODES: ReadonlySet<string> = new Set(['silent', ...PROBLEMS]);
+
+/**
+ * What a line is about, by its key: whichever line a node's trouble is on, it is the same. The nodes of a rack that fell
+ * are, when others of it have long been well, silent nodes among others.
+ */
+function topicOf(key: string): string {
+  const [kind = ''] = key.split(':', 1);
+  if (kind === 'together') return 'silent';
+  return OF_NODES.has(kind) ? kind : key.replace(/:at-[\d-]+$/, '');
+}
+
+/** Whether what began then had begun when it was acknowledged. */
+function hadBegun({ at, mono_ms, boot }: Ack, beganMs: number, clocks: AckClocks): boolean {
+  return mono_ms !== undefined && boot === clocks.boot && mono_ms <= clocks.monoMs
+    ? clocks.monoMs - beganMs <= mono_ms
+    : clocks.realMs - beganMs <= Date.parse(at);
+}
+
+/** Whether it holds for that episode: it had begun then, or its node flapped then and does still. */
+function holds(ack: Ack, { name, beganMs, isFlapping }: AckedEpisode, clocks: AckClocks): boolean {
+  if (!namesOf(ack, 'nodes').has(name)) return false;
+  if (beganMs === undefined || (isFlapping && namesOf(ack, 'flapping').has(name))) return true;
+  return hadBegun(ack, beganMs, clocks);
+}
+
+/** What holds for a line with that key and these episodes, node by node. */
 export function acknowledged(
   key: string,
-  nodes: readonly { readonly name: string }[],
+  episodes: readonly AckedEpisode[],
   acks: readonly Ack[],
-  nowMs: number,
-): Ack | undefined {
-  const holds = (ack: Ack) => {
-    if (topicOf(ack.key) !== topicOf(key) || !(Date.parse(ack.until) > nowMs)) return false;
-    let then = namesOf.get(ack);
-    if (then === undefined) {
-      then = new Set(ack.nodes === '' ? [] : expand(ack.nodes));
-      namesOf.set(ack, then);
-    }
-    return nodes.every(({ name }) => then.has(name));
-  };
-  return acks.find(ack => ack.key === key && holds(ack)) ?? acks.find(holds);
+  clocks: AckClocks,
+): AckedLine {
+  const topic = topicOf(key);
+  // Its own first, then the latest.
+  const of = acks
+    .filter(ack => topicOf(ack.key) === topic && Date.parse(ack.until) > clocks.realMs)
+    .sort((a, b) => Number(b.key === key) - Number(a.key === key) || Date.parse(b.at) - Date.parse(a.at));
+  if (of.length === 0) return {};
+  const whole = of.find(ack => episodes.every(episode => holds(ack, episode, clocks)));
+  if (whole !== undefined) return { ack: whole };
+  const each = episodes.map(episode => of.find(ack => holds(ack, episode, clocks)));
+  if (each.every(ack => ack !== undefined))
+    return { ack: each.reduce((a, b) => (Date.parse(b.until) < Date.parse(a.until) ? b : a)) };
+  for (const ack of of) {
+    const names = namesOf(ack, 'nodes');
+    const again = episodes.find((episode, i) => each[i] === undefined && names.has(episode.name));
+    if (again === undefined) continue;
+    return { before: { ack, isLast: ack.times !== undefined && again.count === ack.times + 1 } };
+  }
+  return {};
 }

@@ -27,11 +27,14 @@ export interface TroubleInfo {
   /** Since when the first of its nodes has it, and since when the last one, if that is another time; absent: not known. */
   readonly since?: string;
   readonly since_last?: string;
-  /** When it was over for its last node, or that was heard for the last time. */
+  /** When it was over for its last node, or that was heard for the last time; and for the first one, if earlier. */
   readonly ended?: string;
+  readonly ended_first?: string;
   /** How often one of its nodes had it, the most of any, since that time. */
   readonly times?: number;
   readonly times_since?: string;
+  /** It flaps: how often it began in the last hour, from the third time on. */
+  readonly flapping?: number;
   /** How often it began in the last hour by the journal, for the node of the board that had it most. */
   readonly times_hour?: number;
   /** The jobs on its nodes; absent: they are not shown here. */
@@ -41,6 +44,8 @@ export interface TroubleInfo {
   /** Those of its nodes that are put on hold, drained or in maintenance. */
   readonly aside?: { readonly nodes: string; readonly count: number; readonly why: string };
   readonly ack?: { readonly by: string; readonly until: string; readonly reason?: string };
+  /** Who acknowledged an earlier episode of one of its nodes, and when; `last`: the one just before this. */
+  readonly ack_before?: { readonly by: string; readonly at: string; readonly last: boolean };
   /** Absent: it is bright. */
   readonly dim?: Dimmed;
 }

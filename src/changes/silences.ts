@@ -22,6 +22,8 @@ const WINDOWS = [
   { intervals: 1.1, chance: 1e-5 },
   { intervals: 2.6, chance: 1e-20 },
 ] as const;
+/** So many intervals lie at most between the last reports of nodes of one interval that die at one moment. */
+export const AT_ONCE_INTERVALS = WINDOWS[0].intervals;
 /**
  * The surroundings in which deaths are counted, in windows: stretches that begin with the window, end with it, or have
  * it in their middle.

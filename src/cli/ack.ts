@@ -1,5 +1,5 @@
-// Acknowledges lines of the trouble list: they are dimmed for all who look, for a time, as far as they are about the
-// nodes that they have now. Changes no verdict.
+// Acknowledges lines of the trouble list: they are dimmed for all who look, for a time, as far as they are about what
+// their nodes have now. Changes no verdict.
 
 import { userInfo } from 'node:os';
 import { changeAcks, readAcks } from '../acks/ackfile.js';
@@ -12,6 +12,7 @@ import { survey } from '../query/survey.js';
 import { schedulerViewOf } from '../schedulerfile/schedulerview.js';
 import { BoardReader } from '../shm/reader.js';
 import { wallTime } from '../shm/sentences.js';
+import { expand, fold } from '../text/hostlists.js';
 import { dayLater } from '../text/moments.js';
 import { json, print } from '../text/output.js';
 import { own } from '../text/tables.js';
@@ -31,9 +32,9 @@ export const verb = defineVerb({
     'beoboard ack silent --until +8h',
     'beoboard ack silent --withdraw',
   ],
-  notes: `The key of a line is under trouble[].key in beoboard status --json, and in the page's address when its row is chosen. Without keys, ack
-lists what is acknowledged, and the keys of the other lines. An acknowledged line is dimmed for all, with your name and the reason, until that time. It is bright again when
-another node joins it. States, exit codes, metrics and alerts stay as they are. Run it as the user of the receiver, or as root.
+  notes: `The key of a line is under trouble[].key in beoboard status --json, and in the page's address when its row is chosen. A kind
+chooses all of its lines (silent: also silent:at-…). Without keys, ack lists what is acknowledged, and the keys of the other lines. An acknowledged line is dimmed for all, with your name and
+the reason, until that time at most. It holds for what its nodes have now: what begins later, or on another node, is bright. A node that flaps stays dimmed as long as it does. States, exit codes, metrics and alerts stay as they are. Run it as the user of the receiver, or as root.
 Exit codes: 0 done, 1 no such line, 2 usage, 4 no board.`,
 });
 
@@ -74,14 +75,19 @@ const OF_THE_LOOK: Readonly<Record<string, string>> = {
 /** The keys of the lines that are not over. */
 const keysOf = (lines: readonly TroubleInfo[]) => lines.filter(({ dim }) => dim !== 'ended').map(({ key }) => key);
 
+/** Those with that key, and those whose key goes on behind it: `silent` is all silent nodes. */
+const keyed = <T extends { readonly key: string }>(key: string, list: readonly T[]) =>
+  list.filter(one => one.key === key || one.key.startsWith(`${key}:`));
+
 /** Why a key has no line that can be acknowledged; undefined: it has. */
 function wrongKey(key: string, lines: readonly TroubleInfo[]): string | undefined {
   const ofLook = own(OF_THE_LOOK, key);
   if (ofLook !== undefined) return `${quote(key)} ${ofLook}, and cannot be acknowledged`;
-  const line = lines.find(line => line.key === key);
-  if (line?.dim === 'ended') return `${quote(key)} is over; nothing is to be acknowledged`;
+  const those = keyed(key, lines);
+  if (those.length > 0 && those.every(({ dim }) => dim === 'ended'))
+    return `${quote(key)} is over; nothing is to be acknowledged`;
   const keys = keysOf(lines);
-  if (line !== undefined) return undefined;
+  if (those.length > 0) return undefined;
   if (keys.length === 0) return `${quote(key)}: there is no trouble`;
   const there = `there are ${keys.slice(0, 8).map(oneLine).join(', ')}`;
   return `there is no line ${quote(key)}; ${didYouMean(nearest(key, keys), there)}`;
@@ -99,26 +105,45 @@ function checkBoard(board: string, owner: AckOptions['owner']): void {
 
 type AckOptions = ValuesOf<typeof verb>;
 
-/** The lines of trouble. Throws NoBoard. */
-function troubleLines({ board, owner, slurmDir, journalRun }: AckOptions): TroubleInfo[] {
+/** The lines of trouble, and the master's boot. Throws NoBoard. */
+function troubleLines({ board, owner, slurmDir, journalRun }: AckOptions, acks: readonly Ack[] = []) {
   const reader = new BoardReader(board, owner);
   try {
     const snapshot = reader.snapshot();
     const known = schedulerViewOf(slurmDir, snapshot);
-    return troubleOf(survey(snapshot), { scheduler: known.isKnown ? known : undefined, journals: journalRun });
+    const scheduler = known.isKnown ? known : undefined;
+    const lines = troubleOf(survey(snapshot), { scheduler, journals: journalRun, acks });
+    return { lines, boot: String(snapshot.header.master_boot_id) };
   } finally {
     reader.close();
   }
 }
 
-/** Acknowledges the lines with these keys. Returns what is wrong with the others. */
-function acknowledge(keys: readonly string[], values: AckOptions, until: string, nowMs: number): string[] {
+/** The nodes of these lines, as a host list. */
+const nodesOf = (lines: readonly TroubleInfo[]) =>
+  fold([...new Set(lines.flatMap(({ nodes }) => (nodes === undefined ? [] : expand(nodes))))]);
+
+/** Acknowledges the lines of these keys, as they are now. Returns what is wrong with the others. */
+function acknowledge(keys: readonly string[], values: AckOptions, until: string): string[] {
   const { board, reason } = values;
-  const lines = troubleLines(values);
-  const about = { by: asker(), at: new Date(nowMs).toISOString(), until, ...(reason !== undefined && { reason }) };
-  const made = lines
-    .filter(({ key, dim }) => keys.includes(key) && dim !== 'ended')
-    .map(({ key, nodes = '' }) => ({ key, nodes, ...about }));
+  const { lines, boot } = troubleLines(values);
+  // Behind the look: whatever it found had begun.
+  const nowMs = Date.now();
+  const monoMs = Number(process.hrtime.bigint() / 1_000_000n);
+  const about = { by: asker(), at: new Date(nowMs).toISOString(), mono_ms: monoMs, boot };
+  const made = [...new Set(keys)].flatMap((key): Ack[] => {
+    const those = keyed(key, lines).filter(({ dim }) => dim !== 'ended');
+    if (those.length === 0) return [];
+    const flapping = nodesOf(those.filter(({ flapping }) => flapping !== undefined));
+    const [times = 1, ...others] = new Set(those.map(({ times = 1 }) => times));
+    return [
+      {
+        ...{ key, nodes: nodesOf(those), ...(flapping !== '' && { flapping }), ...about },
+        ...(others.length === 0 && those.every(({ count }) => count === 1) && { times }),
+        ...{ until, ...(reason !== undefined && { reason }) },
+      },
+    ];
+  });
   const taken = new Set(made.map(({ key }) => key));
   if (made.length > 0) changeAcks(board, nowMs, acks => [...acks.filter(({ key }) => !taken.has(key)), ...made]);
   return keys.flatMap(key => wrongKey(key, lines) ?? []);
@@ -129,9 +154,8 @@ const MOST_KEYS = 20;
 
 /** The keys that can still be acknowledged, in a line; none if there is no such line. */
 function openKeys(values: AckOptions, acks: readonly Ack[]): string[] {
-  const keys = keysOf(troubleLines(values)).filter(
-    key => own(OF_THE_LOOK, key) === undefined && !acks.some(ack => ack.key === key),
-  );
+  const { lines } = troubleLines(values, acks);
+  const keys = keysOf(lines.filter(({ key, ack }) => own(OF_THE_LOOK, key) === undefined && ack === undefined));
   if (keys.length === 0) return [];
   const more = keys.length > MOST_KEYS ? ` and ${keys.length - MOST_KEYS} more` : '';
   return [`not acknowledged: ${keys.slice(0, MOST_KEYS).map(oneLine).join(', ')}${more}\n`];
@@ -139,9 +163,11 @@ function openKeys(values: AckOptions, acks: readonly Ack[]): string[] {
 
 /** Withdraws what is acknowledged under these keys. Returns what is wrong with the others. */
 function withdraw(keys: readonly string[], board: string, nowMs: number): string[] {
-  const there = present(board, nowMs).acks.map(({ key }) => key);
-  const wrong = keys.filter(key => !there.includes(key));
-  if (wrong.length < keys.length) changeAcks(board, nowMs, acks => acks.filter(({ key }) => !keys.includes(key)));
+  const those = present(board, nowMs).acks;
+  const there = those.map(({ key }) => key);
+  const wrong = keys.filter(key => keyed(key, those).length === 0);
+  if (wrong.length < keys.length)
+    changeAcks(board, nowMs, acks => acks.filter(ack => keys.every(key => keyed(key, [ack]).length === 0)));
   return wrong.map(key => {
     const near = nearest(key, there);
     return `${quote(key)} is not acknowledged${near === undefined ? '' : `; ${didYouMean(oneLine(near), '')}`}`;
@@ -163,7 +189,7 @@ export async function main(argv: string[]): Promise<number> {
     ? withdraw(keys, board, nowMs)
     : until === undefined
       ? []
-      : acknowledge(keys, values, untilOf(until, nowMs), nowMs);
+      : acknowledge(keys, values, untilOf(until, nowMs));
   const { acks, why } = present(board, nowMs);
   if (why !== undefined) wrong.push(why);
   const shown = keys.length === 0 ? acks : acks.filter(({ key }) => keys.includes(key));

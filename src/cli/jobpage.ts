@@ -3,7 +3,7 @@
 
 import { readAcks } from '../acks/ackfile.js';
 import type { TroubleInfo } from '../acks/info.js';
-import { jobLines, jobNotes, jobPageJson, MEMBER_COLUMNS, noJobText } from '../jobs/jobfacts.js';
+import { elapsedMs, jobLines, jobNotes, jobPageJson, MEMBER_COLUMNS, noJobText } from '../jobs/jobfacts.js';
 import { jobsNumbered, type ListedJob } from '../jobs/joblist.js';
 import { membersOf } from '../jobs/jobmembers.js';
 import { survey } from '../query/survey.js';
@@ -18,16 +18,20 @@ import { troubleLines, wrapped } from './troublelist.js';
 /** How the page is laid out. */
 interface PageOptions {
   readonly board: string;
+  /** The folder where journals say how they are. */
+  readonly journalRun?: string | undefined;
   readonly long?: boolean | undefined;
   /** Columns of the terminal. */
   readonly width: number;
 }
 
-/** The lines of trouble about the nodes of a job; that it runs there itself is not said. */
-function troubleAbout({ found, slurm }: SchedulerLook, { job, names }: ListedJob, board: string): TroubleInfo[] {
+/** The lines of trouble about the nodes of a job while it ran on them; that it runs there itself is not said. */
+function troubleAbout({ found, slurm }: SchedulerLook, { job, names }: ListedJob, options: PageOptions): TroubleInfo[] {
   const chosen = survey(found.snapshot, { among: names });
   const scheduler = slurm.isKnown ? slurm : undefined;
-  const lines = troubleOf(chosen, { scheduler, ...readAcks(board) });
+  const { board, journalRun: journals } = options;
+  const withinMs = elapsedMs(job, Number(found.snapshot.realNs / 1_000_000n));
+  const lines = troubleOf(chosen, { scheduler, journals, withinMs, ...readAcks(board) });
   return lines.filter(({ nodes }) => nodes !== undefined).map(line => withoutJob(line, job.id));
 }
 
@@ -40,11 +44,11 @@ function membersIn({ found: { snapshot, all } }: SchedulerLook, row: ListedJob) 
 }
 
 function pageLines(row: ListedJob, look: SchedulerLook, options: PageOptions, paint: Painter): string[] {
-  const { width, board, long } = options;
+  const { width, long } = options;
   const members = membersIn(look, row);
   const shown = long ? members : members.slice(0, ROWS);
   const nowMs = Number(look.found.snapshot.realNs / 1_000_000n);
-  const trouble = troubleLines(troubleAbout(look, row, board), { nowMs, width, paint }).flat();
+  const trouble = troubleLines(troubleAbout(look, row, options), { nowMs, width, paint }).flat();
   const [titles = '', ...rows] = tableLines(MEMBER_COLUMNS, shown, width);
   const more = members.length - shown.length;
   const head = jobLines(row).flatMap(line => wrapped(line, width));
@@ -73,7 +77,7 @@ export function showJob(number: string, look: SchedulerLook, options: PageOption
   }
   return {
     ...{ key: 'jobs', about: [] },
-    json: () => [jobPageJson(row, membersIn(look, row), troubleAbout(look, row, options.board), look.slurm)],
+    json: () => [jobPageJson(row, membersIn(look, row), troubleAbout(look, row, options), look.slurm)],
     lines: paint => pageLines(row, look, options, paint),
   };
 }

@@ -15,7 +15,7 @@ import { lookBesideScheduler } from './schedulerlook.js';
 export const verb = defineVerb({
   name: 'jobs',
   summary: VERBS.jobs,
-  options: ['nodes', 'long', 'json', 'slurm-dir', 'color', 'board', 'owner', 'config'],
+  options: ['nodes', 'long', 'json', 'slurm-dir', 'journal-run', 'color', 'board', 'owner', 'config'],
   letters: { w: 'nodes', l: 'long' },
   arguments: ['[lists...]'],
   examples: [

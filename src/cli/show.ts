@@ -19,7 +19,7 @@ import { nodePage } from './nodepage.js';
 export const verb = defineVerb({
   name: 'show',
   summary: VERBS.show,
-  options: ['nodes', 'raw', 'json', 'slurm-dir', 'color', 'board', 'owner', 'config'],
+  options: ['nodes', 'raw', 'json', 'slurm-dir', 'journal-run', 'color', 'board', 'owner', 'config'],
   letters: { w: 'nodes' },
   arguments: ['[lists...]'],
   examples: [
@@ -61,8 +61,8 @@ export async function main(argv: string[]): Promise<number> {
     const nodes = [...new Set(among)].flatMap(name => byName.get(name) ?? []);
     if (values.json) {
       const scheduler = slurm.isKnown ? slurm : undefined;
-      const { acks } = readAcks(values.board);
-      const contents = () => ({ nodes, ...troubleAndSentences(found, { scheduler, acks }) });
+      const besides = { scheduler, journals: values.journalRun, ...readAcks(values.board) };
+      const contents = () => ({ nodes, ...troubleAndSentences(found, besides) });
       await print(jsonPieces(snapshot, contents, { slurm: scheduler }));
     } else await print(nodes.map((node, i) => `${i > 0 ? '\n' : ''}${page(node).join('\n')}\n`));
     if (snapshot.stalled || snapshot.retired) {

@@ -145,7 +145,7 @@ class Session {
     }
     const body = bodyOf(found, this.#view, this.#grouping, this.#roster.byName);
     const events = { kept: this.#events.log.kept, from: this.#events.from };
-    const jobs = jobsSeen(found, scheduler, this.reader.path);
+    const jobs = jobsSeen(found, scheduler, { board: this.reader.path, journalRun: this.#journals });
     this.#seen = { found, body, trouble: this.#trouble.lines, events, totals: totalsTexts(found), jobs, slurm };
   }
 

@@ -14,12 +14,16 @@ export interface JobsSeen {
   readonly page: (id: string, width: number, paint: Painter) => readonly string[];
 }
 
-/** The jobs beside a board that was seen. `board`: its path. Nothing is computed until it is asked for, and then once. */
-export function jobsSeen(found: Survey, slurm: SchedulerView, board: string): JobsSeen {
+/** The jobs beside a board that was seen. `where`: its path, and where journals say how they are. Nothing is computed until it is asked for, and then once. */
+export function jobsSeen(
+  found: Survey,
+  slurm: SchedulerView,
+  where: { readonly board: string; readonly journalRun: string },
+): JobsSeen {
   let last: { readonly key: string; readonly lines: readonly string[] } | undefined;
   const page: JobsSeen['page'] = (id, width, paint) => {
     const look = { found, slurm, nodeOf: nodesOf(found), among: undefined };
-    const shown = slurm.isKnown ? showJob(id, look, { board, width, long: true }) : undefined;
+    const shown = slurm.isKnown ? showJob(id, look, { ...where, width, long: true }) : undefined;
     // That what is known is old is said above it.
     const sentences = [slurm.trouble, shown?.wrong].filter(text => text !== undefined);
     return [...sentences.flatMap(text => wrapped(text, width)).map(paint.odd), ...(shown?.lines(paint) ?? [])];

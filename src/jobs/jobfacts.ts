@@ -38,9 +38,14 @@ export const percent = (share: number | undefined) => (share === undefined ? und
 export const memoryText = ({ memUsedMib, memTotalMib }: ListedJob) =>
   percent(memUsedMib === undefined || !memTotalMib ? undefined : memUsedMib / memTotalMib);
 
-/** For how long it has run. */
-export function elapsedText({ start_s }: SchedulerJob): string | undefined {
-  return start_s === undefined ? undefined : formatDuration(Math.max(0, Date.now() - start_s * 1000));
+/** For how long it has run at that time, ms since 1970; undefined: nobody knows. */
+export function elapsedMs({ start_s }: SchedulerJob, nowMs: number): number | undefined {
+  return start_s === undefined ? undefined : Math.max(0, nowMs - start_s * 1000);
+}
+
+export function elapsedText(job: SchedulerJob): string | undefined {
+  const ms = elapsedMs(job, Date.now());
+  return ms === undefined ? undefined : formatDuration(ms);
 }
 
 /** `CPU 8 %, others 97 %`; undefined: it hardly differs. */

@@ -7,8 +7,10 @@ import { oneLine } from '../text/text.js';
 const HOUR_MS = 3_600_000;
 /** So many lines are counted; of more within an hour, the last ones. */
 const LINES_MOST = 16_384;
-/** So many keys have a number. */
+/** So many keys, or nodes, have a number. */
 const KEYS_MOST = 256;
+/** From so many times on, a node is told by name. */
+const OFTEN = 3;
 
 /** The key that the trouble list has for what begins with a line; undefined: nothing that it counts. */
 function keyOf({ event, problem, link }: Line): string | undefined {
@@ -60,15 +62,33 @@ export class HourCounts {
    * time, for the node that had it most. Undefined: the journal does not cover that hour.
    */
   most(nowMs: number): Readonly<Record<string, number>> | undefined {
-    const fromMs = nowMs - HOUR_MS;
-    if (this.#sinceMs === undefined || this.#sinceMs > fromMs) return undefined;
-    for (const old of this.#begun) if (old.ms < fromMs) this.#count(old, -1);
-    this.#begun = this.#begun.filter(({ ms }) => ms >= fromMs);
+    if (this.#sinceMs === undefined || this.#sinceMs > nowMs - HOUR_MS) return undefined;
+    this.#forget(nowMs);
     const found = [...this.#times].map(([key, subjects]) => {
       let most = 0;
       for (const times of subjects.values()) most = Math.max(most, times);
       return [key, most] as const;
     });
     return Object.fromEntries(found.sort((a, b) => b[1] - a[1]).slice(0, KEYS_MOST));
+  }
+
+  /** By key and node: how often it began within that hour, or since the journal began, if three times or more. */
+  often(nowMs: number): Readonly<Record<string, Readonly<Record<string, number>>>> {
+    this.#forget(nowMs);
+    const found: Record<string, Record<string, number>> = {};
+    let left = KEYS_MOST;
+    for (const [key, subjects] of this.#times)
+      for (const [node, times] of subjects)
+        if (node !== '' && times >= OFTEN && left-- > 0) {
+          found[key] ??= {};
+          found[key][node] = times;
+        }
+    return found;
+  }
+
+  #forget(nowMs: number): void {
+    const fromMs = nowMs - HOUR_MS;
+    for (const old of this.#begun) if (old.ms < fromMs) this.#count(old, -1);
+    this.#begun = this.#begun.filter(({ ms }) => ms >= fromMs);
   }
 }

@@ -82,7 +82,7 @@ class StateKeeper {
       writeState(journalRun, name, {
         ...{ schema: 1, board, journal_dir: journalDir, pid: process.pid, last_id: lastId },
         ...{ time_ms: realMs, mono_ms: monoMs, next_ms: this.#next },
-        times_hour: this.hour.most(realMs),
+        ...{ times_hour: this.hour.most(realMs), often_hour: this.hour.often(realMs) },
         ...(trouble && { error: trouble.why, error_since_ms: trouble.sinceMs, dropped }),
       });
     } catch (error) {

@@ -31,6 +31,8 @@ export interface JournalState {
   readonly dropped?: number | undefined;
   /** See `HourCounts.most`; absent: the journal is younger than an hour. */
   readonly times_hour?: Readonly<Record<string, number>> | undefined;
+  /** See `HourCounts.often`. */
+  readonly often_hour?: Readonly<Record<string, Readonly<Record<string, number>>>> | undefined;
 }
 
 /** A state, and the name of the journal. */
@@ -41,7 +43,7 @@ interface FoundJournal {
 
 /** A journal that is late by more than this has stopped, ms; and one that is ahead by more, as a look is made first. */
 const PATIENCE_MS = 15_000;
-/** A state has a few hundred bytes, and some for each key of `times_hour`. */
+/** A state has a few hundred bytes, and some for each key of `times_hour` and node of `often_hour`. */
 const MOST_BYTES = 65_536;
 const FILE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*\.json$/;
 
@@ -59,22 +61,29 @@ export function removeState(folder: string, name: string): void {
   rmSync(join(folder, `${name}.json`), { force: true });
 }
 
-/** Readers in C do without the last two. */
+/** Readers in C do without the last three. */
 const isState = shapeOf<Omit<JournalState, 'pid' | 'last_id'>>(
   {
     ...{ schema: value => value === 1, board: isText, time_ms: isCount, mono_ms: isCount, next_ms: isCount },
-    ...{ error: isText, error_since_ms: () => true, dropped: isCount, journal_dir: () => true, times_hour: () => true },
+    ...{ error: isText, error_since_ms: () => true, dropped: isCount, journal_dir: () => true },
+    ...{ times_hour: () => true, often_hour: () => true },
   },
   ['schema', 'board', 'time_ms', 'mono_ms', 'next_ms'],
 );
 const areCounts = valuesOf(isCount);
+const areTables = valuesOf(areCounts);
 
 /** The state in the text of a file; undefined: this is none, or one of another version. */
 export function parseState(text: string): JournalState | undefined {
   const state = jsonOf(text);
   if (!isState(state) || (state.error !== undefined && !isCount(state.error_since_ms))) return undefined;
-  const { journal_dir, times_hour, ...rest } = state as JournalState;
-  return { ...rest, ...(isText(journal_dir) && { journal_dir }), ...(areCounts(times_hour) && { times_hour }) };
+  const { journal_dir, times_hour, often_hour, ...rest } = state as JournalState;
+  return {
+    ...rest,
+    ...(isText(journal_dir) && { journal_dir }),
+    ...(areCounts(times_hour) && { times_hour }),
+    ...(areTables(often_hour) && { often_hour }),
+  };
 }
 
 /** The state of one journal; undefined: nobody believes it, or it is none. */
@@ -161,10 +170,23 @@ export function journalTroubles(folder: string, board: Look & Pick<Snapshot, 'pa
   return readJournalStates(folder, board.path).flatMap(found => journalTrouble(found, board) ?? []);
 }
 
-/** How often each line of the trouble list began in the last hour, by a journal of this board that is written. */
-export function timesInLastHour(folder: string, board: Look & Pick<Snapshot, 'path'>): ReadonlyMap<string, number> {
-  const written = readJournalStates(folder, board.path).filter(found => journalTrouble(found, board) === undefined);
-  return new Map(Object.entries(written.find(({ state }) => state.times_hour)?.state.times_hour ?? {}));
+/** How often troubles began in the last hour, by kind, or `link:NAME`. */
+export interface HourTimes {
+  /** For the node that had it most. */
+  readonly most: ReadonlyMap<string, number>;
+  /** For the nodes that had it three times or more. */
+  readonly nodes: ReadonlyMap<string, ReadonlyMap<string, number>>;
+}
+
+/** By a journal of this board that is written; `folder`: where journals say how they are. */
+export function hourTimes(folder: string | undefined, board: Look & Pick<Snapshot, 'path'>): HourTimes {
+  const states = folder === undefined ? [] : readJournalStates(folder, board.path);
+  const written = states.filter(found => journalTrouble(found, board) === undefined).map(({ state }) => state);
+  const { often_hour: often = {} } = written.find(({ often_hour }) => often_hour) ?? {};
+  return {
+    most: new Map(Object.entries(written.find(({ times_hour }) => times_hour)?.times_hour ?? {})),
+    nodes: new Map(Object.entries(often).map(([key, counts]) => [key, new Map(Object.entries(counts))])),
+  };
 }
 
 /** The folder of the journal of this board that is written, or why there is none. */

@@ -39,6 +39,11 @@ interface SystemAddon {
    */
   lock(path: string): number;
   /**
+   * From now on this thread alone acts as that user and group, if the process is root's; with 0 for both it is root's
+   * again. Returns 0 or a negative error number.
+   */
+  actAs(uid: number, gid: number): number;
+  /**
    * HMAC-SHA-256 with a key of 32 bytes, as the receiver computes it: by the OpenSSL inside Node if there is one, or
    * with `own` by our own code; `rounds` times with one key. For tests and benchmarks: node:crypto does the same.
    */
@@ -50,4 +55,4 @@ interface SystemAddon {
   notify(path: string, message: string): number;
 }
 
-export const { clocks, adjtimex, readText, unread, memoryFile, lock, hmac, notify } = addon as SystemAddon;
+export const { clocks, adjtimex, readText, unread, memoryFile, lock, actAs, hmac, notify } = addon as SystemAddon;

@@ -207,7 +207,11 @@ const ACKS = object(
   {
     schema,
     acks: array(
-      object({ key: text(), nodes: list(), by: text(), at: text(), until: text(), 'reason?': text() }),
+      object({
+        ...{ key: text(), nodes: list(), 'flapping?': list('those that flapped'), by: text(), at: text() },
+        ...{ 'mono_ms?': integer('CLOCK_MONOTONIC then'), 'boot?': text('of the master'), 'times?': integer() },
+        ...{ until: text(), 'reason?': text() },
+      }),
       'of lines of the trouble list',
     ),
   },

@@ -196,7 +196,7 @@ const moment = (description?: string) => text(`ISO 8601, UTC${description === un
 /** A line of the trouble list; see `TroubleInfo`. */
 export const TROUBLE = object(
   {
-    key: text('kind and cause, as root_full or link:eth0; the same for as long as the line lasts'),
+    key: text('kind and cause, as root_full or link:eth0; of one of several, with more behind it'),
     kind: text(),
     severity: word(['critical', 'warning', 'notice']),
     'nodes?': list('those that have it, or had it if it has ended; absent: it is about no node'),
@@ -205,8 +205,10 @@ export const TROUBLE = object(
     'since?': moment('since when its first node has it'),
     'since_last?': moment('since when the last one has it, if more than a second later'),
     'ended?': moment('when its last node was well, or not heard any more'),
+    'ended_first?': moment('when its first one was, if more than a second earlier'),
     'times?': integer('how often the node that had it most had it'),
     'times_since?': moment('since when these are counted'),
+    'flapping?': integer('it flaps: how often in the last hour, from the third time on'),
     'times_hour?': integer('how often in the last hour, by the journal'),
     'jobs?': array(
       object({ id: text(), user: text() }),
@@ -215,6 +217,10 @@ export const TROUBLE = object(
     'jobs_more?': integer('how many more'),
     'aside?': object({ nodes: list(), count: integer(), why: text() }, 'those on hold, drained or in maintenance'),
     'ack?': object({ by: text(), until: moment(), 'reason?': text() }, 'who acknowledged it'),
+    'ack_before?': object(
+      { by: text(), at: moment(), last: flag('the one just before this') },
+      'who acknowledged an earlier one of one of its nodes',
+    ),
     'dim?': word(['ended', 'acknowledged', 'aside'], 'why it is dimmed; aside: all its nodes'),
   },
   'a line of the trouble list',

@@ -9,16 +9,30 @@ export function timeText(iso: string, nowMs: number): string {
   return shortTimeOf({ realNs: BigInt(nowMs) * 1_000_000n }, nowMs - Date.parse(iso));
 }
 
-/** Why the line is dimmed. */
-function dimText({ kind, dim, ended, ack, aside }: TroubleInfo, nowMs: number): string[] {
-  if (dim === 'ended') return ended === undefined ? [] : [`ended ${timeText(ended, nowMs)}`];
+/** Who acknowledged an earlier episode. `at`: when, in words. */
+export function beforeText({ by, last }: NonNullable<TroubleInfo['ack_before']>, at: string): string {
+  return `${last ? 'the last one' : 'an earlier one'} was acknowledged by ${oneLine(by)} at ${at}`;
+}
+
+/** That a line flaps, and how often. */
+export function flappingText(times: number): string {
+  return `flapping, ${times} times in the last hour`;
+}
+
+/** Why the line is dimmed, or is not any more. */
+function dimText({ kind, dim, ended, ended_first, ack, ack_before, aside }: TroubleInfo, nowMs: number): string[] {
+  if (dim === 'ended') {
+    const first = ended_first === undefined ? '' : `${timeText(ended_first, nowMs)} to `;
+    return ended === undefined ? [] : [`ended ${first}${timeText(ended, nowMs)}`];
+  }
   if (ack !== undefined) {
     const reason = ack.reason === undefined ? '' : `: ${oneLine(ack.reason)}`;
     return [`acknowledged by ${oneLine(ack.by)} until ${timeText(ack.until, nowMs)}${reason}`];
   }
+  const before = ack_before === undefined ? [] : [beforeText(ack_before, timeText(ack_before.at, nowMs))];
   // A line that says just this does not say it twice.
-  if (aside === undefined || kind === 'held') return [];
-  return [dim === 'aside' ? aside.why : `${aside.count} of them ${aside.why} (${oneLine(aside.nodes)})`];
+  if (aside === undefined || kind === 'held') return before;
+  return [...before, dim === 'aside' ? aside.why : `${aside.count} of them ${aside.why} (${oneLine(aside.nodes)})`];
 }
 
 function jobsText({ jobs = [], jobs_more: more = 0 }: TroubleInfo): string[] {
@@ -28,8 +42,9 @@ function jobsText({ jobs = [], jobs_more: more = 0 }: TroubleInfo): string[] {
 }
 
 /** How often, and the time of the last node's begin. */
-function timesText({ since_last, times, times_since, times_hour }: TroubleInfo, nowMs: number): string[] {
+function timesText({ since_last, flapping, times, times_since, times_hour }: TroubleInfo, nowMs: number): string[] {
   const last = since_last === undefined ? [] : [`the last since ${timeText(since_last, nowMs)}`];
+  if (flapping !== undefined) return [...last, flappingText(flapping)];
   const since = times_since === undefined ? '' : ` since ${timeText(times_since, nowMs)}`;
   const often = times === undefined ? [] : [`${times} times${since}`];
   return [...last, ...often, ...(times_hour === undefined ? [] : [`${times_hour} in the last hour`])];

@@ -37,6 +37,20 @@ export interface Anomaly {
   readonly claims?: readonly string[];
 }
 
+/** One node's trouble: its last episode, and how many there were. Times are ms before the look. */
+export interface Spell {
+  readonly node: Surveyed;
+  /** Undefined: it began before anything is remembered. */
+  readonly beganMs: number | undefined;
+  /** Undefined: it lasts. */
+  readonly endedMs: number | undefined;
+  /** Whether the first report that is remembered showed it, so that it may have begun before. */
+  readonly isFirst?: boolean;
+  /** How often, since when that is remembered. */
+  readonly count: number;
+  readonly sinceMs: number;
+}
+
 /** Something that is wrong. Times are ms before the look. */
 export interface Finding {
   readonly kind: TroubleKind;
@@ -48,10 +62,38 @@ export interface Finding {
   /** Since when the first of its nodes has it, and since when the last one, if that is another time. */
   readonly sinceMs?: number | undefined;
   readonly lastMs?: number | undefined;
-  /** When it was over. */
+  /** When it was over for the last of its nodes, and for the first one, if that is another time. */
   readonly endedMs?: number | undefined;
+  readonly endedFirstMs?: number | undefined;
   readonly times?: Times | undefined;
+  /** How often it began within the last hour, from the third time on. */
+  readonly flapping?: number | undefined;
+  /** Of what the board remembers of each node: its part. */
+  readonly spells?: readonly Spell[] | undefined;
   readonly sentences: readonly Anomaly[];
+}
+
+/** Begins or ends that are no further apart are told as one time, ms. */
+const AT_ONCE_MS = 1000;
+
+/** The first and the last of some times before the look; the last one only if it is another time. */
+function ends(times: readonly number[]): [first: number | undefined, last: number | undefined] {
+  if (times.length === 0) return [undefined, undefined];
+  const first = times.reduce((a, b) => Math.max(a, b));
+  const last = times.reduce((a, b) => Math.min(a, b));
+  return [first, first - last <= AT_ONCE_MS ? undefined : last];
+}
+
+/** What is told of these, of which there is at least one. */
+export function ofSpells(spells: readonly Spell[]) {
+  const [sinceMs, lastMs] = ends(spells.flatMap(({ beganMs }) => beganMs ?? []));
+  const [firstMs, endedMs] = ends(spells.flatMap(({ endedMs }) => endedMs ?? []));
+  const most = spells.reduce((most, spell) => (spell.count > most.count ? spell : most));
+  return {
+    ...{ spells, nodes: spells.map(({ node }) => node), sinceMs, lastMs, endedMs: endedMs ?? firstMs },
+    endedFirstMs: endedMs === undefined ? undefined : firstMs,
+    times: most.count > 1 ? { count: most.count, sinceMs: most.sinceMs } : undefined,
+  } satisfies Partial<Finding>;
 }
 
 /** How often, since so many ms before the look. */
@@ -59,6 +101,9 @@ interface Times {
   readonly count: number;
   readonly sinceMs: number;
 }
+
+/** From so many times within an hour on, what a node or a link has is called flapping, and is one line. */
+export const FLAPPING_FROM = 3;
 
 /** So many nodes, or groups of them, get a sentence each, the worst first; the rest share one. */
 export const EACH_MOST = 3;

@@ -1,7 +1,7 @@
 // What is wrong on a board, found once: the sentences of `anomalies` and the list of trouble are made from this.
 
 import { LastReports, lastWordsTexts } from '../changes/lastwords.js';
-import { journalTroubles } from '../journalfile/state.js';
+import { hourTimes, journalTroubles } from '../journalfile/state.js';
 import type { Survey, Surveyed } from '../query/survey.js';
 import type { SchedulerView } from '../schedulerfile/schedulerview.js';
 import type { OddMark } from '../schedulerfile/statefile.js';
@@ -16,7 +16,7 @@ import { failedLinks, newLinks, pieces, unvouched } from './links.js';
 import { marksText } from './marks.js';
 import { deafness, drops, notOnBoardFinding, receiverFindings } from './receiver.js';
 import { FULL, lateSenders } from './rejections.js';
-import { problemLines, silenceLines, troubled } from './remembered.js';
+import { problemLines, silenceLines, type Telling, troubled } from './remembered.js';
 import { reportFindings } from './reports.js';
 import { causeText, switchOf } from './switches.js';
 import { groupsOf, racksOf } from './together.js';
@@ -66,7 +66,7 @@ const sentencesOf = (sentences: readonly Anomaly[]): Finding[] =>
   sentences.length === 0 ? [] : [{ kind: 'silent', nodes: [], sentences }];
 
 /** All that is found wrong; the sentences are in their order. If the receiver is stalled, nothing else is known. */
-function findings(found: Survey, scheduler: SchedulerView | undefined): Finding[] {
+function findings(found: Survey, scheduler: SchedulerView | undefined, telling: Telling): Finding[] {
   const { snapshot, all, nodes } = found;
   const general = [...receiverFindings(snapshot), ...notOnBoardFinding(found)];
   if (snapshot.stalled || snapshot.retired) return general;
@@ -96,11 +96,11 @@ function findings(found: Survey, scheduler: SchedulerView | undefined): Finding[
   return [
     ...general,
     ...explaining,
-    ...silenceLines(found, memories, links, scheduler),
+    ...silenceLines(found, memories, links, scheduler, telling),
     ...sentencesOf(lastWords(snapshot, all, explained)),
     // Problems of other nodes do not matter to a user who asks about these.
     ...sentencesOf(unhealthy(nodes)),
-    ...problemLines(memories, nodes),
+    ...problemLines(found, memories, telling),
     ...senders(snapshot, others, all),
     ...reportFindings(found),
     ...deafness(snapshot),
@@ -160,13 +160,20 @@ export interface OtherSources {
   readonly journals?: string | undefined;
   /** Why it is not known what is acknowledged. */
   readonly acksWhy?: string | undefined;
+  /** What was over for longer than this is left out, ms. */
+  readonly withinMs?: number | undefined;
 }
 
 /** All that is wrong with a board and what belongs to it, about the chosen nodes. */
-export function findingsOf(found: Survey, { scheduler, journals, acksWhy }: OtherSources = {}): Finding[] {
-  const ofJournals = journals === undefined ? [] : journalTroubles(journals, found.snapshot);
+export function findingsOf(found: Survey, besides: OtherSources = {}): Finding[] {
+  const { scheduler, journals, acksWhy, withinMs = Number.POSITIVE_INFINITY } = besides;
+  const { snapshot } = found;
+  const ofJournals = journals === undefined ? [] : journalTroubles(journals, snapshot);
+  const nowMs = Number(snapshot.evidence.nowNs / 1_000_000n);
+  const telling = { hour: hourTimes(journals, snapshot), nowMs, withinMs };
+  const isWithin = ({ endedMs = 0 }: Finding) => endedMs <= withinMs;
   return [
-    ...aboutChosen(found, findings(found, scheduler)),
+    ...aboutChosen(found, findings(found, scheduler, telling)).filter(isWithin),
     ...(scheduler === undefined ? [] : [...disagreementFindings(found, scheduler), ...marks(found, scheduler)]),
     ...ofJournals.map(
       ({ name: cause, text, what, sinceMs }): Finding => ({

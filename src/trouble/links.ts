@@ -8,8 +8,9 @@ import { doubtMs, isInPieces, type LinkEntry, linkName, linkState, listenedMs } 
 import { linkNews, piecesText, unjoinedText } from '../shm/sentences.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { oneLine } from '../text/text.js';
-import { type Anomaly, type Finding, shown } from './finding.js';
+import { type Anomaly, type Finding, FLAPPING_FROM, shown } from './finding.js';
 import { listenedText } from './receiver.js';
+import { mayBeOf } from './remembered.js';
 
 /** The nodes that report by that link. */
 const behind = (snapshot: Snapshot, nodes: readonly Surveyed[], { number }: Pick<LinkEntry, 'number'>) =>
@@ -29,7 +30,7 @@ function failure(snapshot: Snapshot, link: LinkEntry): Pick<Finding, 'what' | 's
   return { what: `not heard, because ${name} of this master ${how}`, sinceMs: sinceMs(snapshot, link.changedNs) };
 }
 
-/** How often a link failed in the last hour, as far as the board still knows. */
+/** When each link failed within the last hour, as far as the board still knows, ms before the look. */
 function failures(snapshot: Snapshot): ReadonlyMap<number, number[]> {
   const found = new Map<number, number[]>();
   for (const { kind, stampNs, subject } of snapshot.lateEvents(HOUR_MS)) {
@@ -40,34 +41,41 @@ function failures(snapshot: Snapshot): ReadonlyMap<number, number[]> {
   return found;
 }
 
-/** Links that are down or dark, or were within the last hour. */
+/** Links that are down or dark, or were within the last hour: a finding for each time, or one for a link that flaps. */
 export function failedLinks(snapshot: Snapshot, nodes: readonly Surveyed[]): Finding[] {
   const times = failures(snapshot);
-  const timesOf = ({ number }: LinkEntry) => {
-    const ages = times.get(number) ?? [];
-    return ages.length > 1 ? { count: ages.length, sinceMs: Math.max(...ages) } : undefined;
-  };
+  const nowMs = Number(snapshot.evidence.nowNs / 1_000_000n);
   const found: Finding[] = [];
-  const failed = new Set<number>();
+  const told = new Set<number>();
+  const add = (link: LinkEntry, finding: Pick<Finding, 'what' | 'sinceMs' | 'endedMs' | 'nodes' | 'sentences'>) => {
+    const ages = times.get(link.number) ?? [];
+    const isFlapping = ages.length >= FLAPPING_FROM;
+    const isFirst = !told.has(link.number);
+    // The latest one comes first.
+    if (isFlapping && !isFirst) return;
+    told.add(link.number);
+    const name = nameOf(link);
+    const cause = isFirst ? name : `${name}:at-${Math.floor(nowMs - (finding.sinceMs ?? 0))}`;
+    const often = { count: ages.length, sinceMs: ages.reduce((a, b) => Math.max(a, b), 0) };
+    found.push({
+      ...{ kind: 'link', cause, ...finding, flapping: isFlapping ? ages.length : undefined },
+      times: isFirst && ages.length > 1 ? often : undefined,
+    });
+  };
   for (const { number, text } of linkNews(snapshot)) {
     const link = snapshot.links.find(other => other.number === number) as LinkEntry;
     const those = behind(snapshot, nodes, link);
-    failed.add(number);
-    found.push({
-      ...{ kind: 'link', cause: nameOf(link), nodes: those, ...failure(snapshot, link), times: timesOf(link) },
-      sentences: [{ kind: 'link', nodes: those, text }],
-    });
+    const failed = failure(snapshot, link);
+    // Whoever had been silent for long before has a line of its own.
+    const isOf = ({ index, state }: Surveyed) =>
+      state !== 'silent' || mayBeOf(snapshot.ageMs(index), failed.sinceMs ?? 0, snapshot.intervalOf(index));
+    add(link, { nodes: those.filter(isOf), ...failed, sentences: [{ kind: 'link', nodes: those, text }] });
   }
   for (const { link: number, from, to } of gapsOf(snapshot)) {
     const link = snapshot.links.find(other => other.number === number);
-    if (link === undefined || failed.has(link.number)) continue;
-    // The latest one comes first.
-    failed.add(link.number);
-    found.push({
-      ...{ kind: 'link', cause: nameOf(link), nodes: behind(snapshot, nodes, link), sentences: [] },
-      ...{ what: `not heard: nothing came by ${nameOf(link)} of this master`, times: timesOf(link) },
-      ...{ sinceMs: from, endedMs: to },
-    });
+    if (link === undefined) continue;
+    const what = `not heard: nothing came by ${nameOf(link)} of this master`;
+    add(link, { nodes: behind(snapshot, nodes, link), what, sinceMs: from, endedMs: to, sentences: [] });
   }
   return found;
 }

@@ -3,6 +3,8 @@
 
 import { HOUR_MS } from '../changes/deafness.js';
 import { afterwards, LastReports, type SaidWord, saidFacts } from '../changes/lastwords.js';
+import { AT_ONCE_INTERVALS } from '../changes/silences.js';
+import type { HourTimes } from '../journalfile/state.js';
 import type { Survey, Surveyed } from '../query/survey.js';
 import type { SchedulerView } from '../schedulerfile/schedulerview.js';
 import { mirrorOf } from '../shm/header.js';
@@ -10,73 +12,141 @@ import type { Memory } from '../shm/memory.js';
 import { PROBLEM_TEXT, PROBLEMS, type Problem, problemBit } from '../shm/problems.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { fold } from '../text/hostlists.js';
-import type { Finding } from './finding.js';
+import { oneLine } from '../text/text.js';
+import { type Finding, FLAPPING_FROM, ofSpells, type Spell } from './finding.js';
 import type { TroubleKind } from './kinds.js';
 import { causeText, switchOf } from './switches.js';
-import { type Fall, groupsOf, racksOf } from './together.js';
+import { type Fall, groupsOf, racksOf, USUAL_INTERVAL_MS } from './together.js';
 
-/** Trouble that is back within this time is the same, ms. */
-const REOPENED_MS = 600_000;
-/** Reports that are no further apart may be the last ones of nodes that died at once, ms. */
-const AT_ONCE_MS = 1000;
-/** A node's last report may have come so long before its link failed, ms. */
+/** Problems are measured every ten seconds or more often: what begins at one moment is seen within this time, ms. */
+const MEASURED_MS = 11_000;
+/** A node's last report may have come so long before its link failed, ms, and with longer intervals as many of these. */
 const BEFORE_MS = 15_000;
 
-/** One node's trouble; times in ms before the look. */
-interface Spell {
-  readonly node: Surveyed;
-  /** Undefined: the board does not remember it. */
-  readonly beganMs: number | undefined;
-  /** Undefined: it lasts. */
-  readonly endedMs: number | undefined;
-  /** How often, since when that is remembered. */
-  readonly count: number;
-  readonly sinceMs: number;
-}
+/** How far apart two episodes may have begun or ended that are one, by the rule of nodes that fell together. */
+const reach = (intervalMs: number) => AT_ONCE_INTERVALS * (intervalMs || USUAL_INTERVAL_MS);
 
 type NodeMemories = ReadonlyMap<Surveyed, Memory>;
 
-/** The trouble that ended last, and whatever had ended shortly before that began. */
-function lastOnes(ended: readonly Spell[]): Spell[] {
-  const found = new Set<Spell>();
-  let began = 0;
-  for (const spell of [...ended].sort((a, b) => (a.endedMs ?? 0) - (b.endedMs ?? 0))) {
-    if (found.size > 0 && (spell.endedMs ?? 0) - began > REOPENED_MS) break;
-    found.add(spell);
-    began = Math.max(began, spell.beganMs ?? 0);
-  }
-  // In the order of the board.
-  return ended.filter(spell => found.has(spell));
+/** What all lines of the board's memory are made with. */
+export interface Telling {
+  readonly hour: HourTimes;
+  /** What was over for longer is left out, ms. */
+  readonly withinMs: number;
+  /** CLOCK_MONOTONIC of the look, ms. */
+  readonly nowMs: number;
 }
 
-/** The line of these: of those that last, or if there are none, of those that ended last. Undefined: there are none. */
-function lineOf(
-  kind: TroubleKind,
-  cause: string | undefined,
-  spells: readonly Spell[],
-  what: (of: readonly Spell[]) => string,
-) {
-  const lasting = spells.filter(({ endedMs }) => endedMs === undefined);
-  const ofLine = lasting.length > 0 ? lasting : lastOnes(spells);
-  if (ofLine.length === 0) return [];
-  const begins = ofLine.flatMap(({ beganMs }) => beganMs ?? []);
-  const first = begins.reduce((a, b) => Math.max(a, b), 0);
-  const last = begins.reduce((a, b) => Math.min(a, b), first);
-  let most: Spell = ofLine[0] as Spell;
-  let ended = Number.POSITIVE_INFINITY;
-  for (const spell of ofLine) {
-    if (spell.count > most.count) most = spell;
-    ended = Math.min(ended, spell.endedMs ?? ended);
+/** How often it began within the last hour, as far as a journal or a board that is younger tells; 0: nobody knows. */
+function timesInHour(kind: TroubleKind, { node, count, sinceMs }: Spell, { nodes }: HourTimes): number {
+  return Math.max(nodes.get(kind)?.get(node.name) ?? 0, sinceMs <= HOUR_MS ? count : 0);
+}
+
+/** Parts of a list whose times lie no further apart than `limit`, the earliest first. */
+function partsWithin<T>(list: readonly T[], timeOf: (one: T) => number, limit: (one: T) => number): T[][] {
+  const parts: T[][] = [];
+  let [most, far] = [0, 0];
+  for (const one of [...list].sort((a, b) => timeOf(b) - timeOf(a))) {
+    const part = parts.at(-1);
+    if (part !== undefined && most - timeOf(one) <= far) part.push(one);
+    else {
+      parts.push([one]);
+      [most, far] = [timeOf(one), limit(one)];
+    }
   }
-  return [
-    {
-      ...{ kind, cause, nodes: ofLine.map(({ node }) => node), what: what(ofLine), sentences: [] },
-      sinceMs: begins.length === 0 ? undefined : first,
-      lastMs: first - last <= AT_ONCE_MS || lasting.length === 0 ? undefined : last,
-      endedMs: lasting.length > 0 ? undefined : ended,
-      times: most.count > 1 ? { count: most.count, sinceMs: most.sinceMs } : undefined,
-    } satisfies Finding,
-  ];
+  return parts;
+}
+
+/** Those that are one episode: they began together, and are in the same phase; those that are over ended together. */
+function episodesOf(spells: readonly Spell[], limit: (spell: Spell) => number): Spell[][] {
+  const byLimit = new Map<string, Spell[]>();
+  for (const spell of spells) {
+    const key = `${limit(spell)} ${spell.endedMs === undefined} ${spell.beganMs === undefined}`;
+    const alike = byLimit.get(key);
+    if (alike === undefined) byLimit.set(key, [spell]);
+    else alike.push(spell);
+  }
+  return [...byLimit.values()]
+    .flatMap(alike => partsWithin(alike, ({ beganMs = 0 }) => beganMs, limit))
+    .flatMap(part => partsWithin(part, ({ endedMs = 0 }) => endedMs, limit));
+}
+
+const isOver = ([spell]: readonly Spell[]) => spell?.endedMs !== undefined;
+
+/** An episode of nodes, and why it has a key of its own. */
+interface ToldEpisode {
+  readonly spells: readonly Spell[];
+  /** The node that flaps, or the rack. */
+  readonly cause?: string | undefined;
+  readonly flapping?: number | undefined;
+  readonly what: (of: readonly Spell[]) => string;
+}
+
+/** So many lines of a kind last, and so many are over, at most; the older ones are one line, which tells from when to when. */
+export const LINES_MOST = 32;
+
+/** Those with lines of their own: the youngest; the others are one. */
+function bounded(episodes: readonly ToldEpisode[]): ToldEpisode[] {
+  return [false, true].flatMap(over => {
+    const those = episodes.filter(({ spells }) => isOver(spells) === over);
+    if (those.length <= LINES_MOST) return those;
+    const begin = ({ spells: [spell] }: ToldEpisode) => spell?.beganMs ?? Number.POSITIVE_INFINITY;
+    const sorted = those.sort((a, b) => begin(a) - begin(b));
+    const [own, rest] = [sorted.slice(0, LINES_MOST - 1), sorted.slice(LINES_MOST - 1)];
+    const { what } = rest[0] as ToldEpisode;
+    return [...own, { what, spells: rest.flatMap(({ spells }) => spells) }];
+  });
+}
+
+/**
+ * The findings of episodes of one kind. The key of the one that has lasted longest, or if none lasts, of the one that
+ * ended last, is the kind with its cause alone; the others have the time of their begin, and of their end, behind it.
+ */
+function told(kind: TroubleKind, episodes: readonly ToldEpisode[], { nowMs }: Telling): Finding[] {
+  const taken = new Set<string>();
+  const rank = ({ endedMs }: Finding) => endedMs ?? -1;
+  const begin = ({ sinceMs }: Finding) => sinceMs ?? Number.MAX_VALUE;
+  return bounded(episodes)
+    .map(({ spells, cause, flapping, what }) => ({
+      ...{ kind, cause, what: what(spells), sentences: [], flapping },
+      ...ofSpells(spells),
+    }))
+    .sort((a, b) => rank(a) - rank(b) || begin(b) - begin(a))
+    .map(({ cause: own, ...finding }) => {
+      const times = [finding.sinceMs ?? nowMs, ...(finding.endedMs === undefined ? [] : [finding.endedMs])];
+      const moment = `at-${times.map(ms => Math.floor(nowMs - ms)).join('-')}`;
+      let cause = own ?? '';
+      for (let i = 0; taken.has(cause); i++) cause = [own, moment, ...(i > 0 ? [i] : [])].filter(Boolean).join(':');
+      taken.add(cause);
+      return { ...finding, cause: cause === '' ? undefined : cause };
+    });
+}
+
+/** The lines of these: one for each node that flaps, and one for each episode of the others. */
+function linesOf(
+  kind: TroubleKind,
+  spells: readonly Spell[],
+  limit: (spell: Spell) => number,
+  what: (of: readonly Spell[]) => string,
+  telling: Telling,
+): Finding[] {
+  if (spells.length === 0) return [];
+  const flaps = new Map(spells.map(spell => [spell, timesInHour(kind, spell, telling.hour)]));
+  const isFlapping = (spell: Spell) => (flaps.get(spell) ?? 0) >= FLAPPING_FROM;
+  const episodes = episodesOf(
+    spells.filter(spell => !isFlapping(spell)),
+    limit,
+  );
+  return told(
+    kind,
+    [
+      ...spells
+        .filter(isFlapping)
+        .map(spell => ({ spells: [spell], cause: oneLine(spell.node.name), flapping: flaps.get(spell), what })),
+      ...episodes.map(those => ({ spells: those, what })),
+    ],
+    telling,
+  );
 }
 
 /** What is remembered of those of these nodes that have trouble or had it within the last hour. */
@@ -90,7 +160,7 @@ export function troubled(snapshot: Snapshot, all: readonly Surveyed[]): NodeMemo
 }
 
 /** The problems of these nodes. */
-export function problemLines(memories: NodeMemories, nodes: readonly Surveyed[]): Finding[] {
+export function problemLines({ snapshot, nodes }: Survey, memories: NodeMemories, telling: Telling): Finding[] {
   const byProblem = new Map<Problem, Spell[]>(PROBLEMS.map(problem => [problem, []]));
   for (const node of nodes) {
     const memory = memories.get(node);
@@ -104,14 +174,24 @@ export function problemLines(memories: NodeMemories, nodes: readonly Surveyed[])
       const lasts = has || (isHeard && episode !== undefined && !isOver);
       // Of a node that is no longer heard, it is known until its last report.
       const wasLately = !lasts && episode !== undefined && seenMs < HOUR_MS;
-      if (!lasts && !wasLately) continue;
+      if (!lasts && (!wasLately || seenMs > telling.withinMs)) continue;
       // Of one that has just begun, the board notes the begin with the report that shows it.
-      const { count = 1, beganMs } = lasts && isOver ? {} : (episode ?? {});
-      spells.push({ node, beganMs, endedMs: lasts ? undefined : seenMs, count, sinceMs: memory?.sinceMs ?? 0 });
+      const isNew = lasts && isOver;
+      const beganMs = isNew ? snapshot.ageMs(node.index) : episode?.beganMs;
+      const count = (episode?.count ?? 1) + Number(isNew);
+      const sinceMs = memory?.sinceMs ?? 0;
+      const endedMs = lasts ? undefined : seenMs;
+      spells.push({ node, beganMs, endedMs, isFirst: beganMs === sinceMs, count, sinceMs });
     }
   }
   return Array.from(byProblem, ([problem, spells]) =>
-    lineOf(problem, undefined, spells, () => PROBLEM_TEXT[problem]),
+    linesOf(
+      problem,
+      spells,
+      ({ node }) => Math.max(MEASURED_MS, reach(snapshot.intervalOf(node.index))),
+      () => PROBLEM_TEXT[problem],
+      telling,
+    ),
   ).flat();
 }
 
@@ -159,13 +239,18 @@ function silences(snapshot: Snapshot, all: readonly Surveyed[], memories: NodeMe
   return found;
 }
 
+/** Whether a node's silence, with that begin, may be due to a link that failed at that time; ms before the look. */
+export function mayBeOf(beganMs: number, failedMs: number, intervalMs: number): boolean {
+  return beganMs <= failedMs + BEFORE_MS * Math.max(1, intervalMs / USUAL_INTERVAL_MS);
+}
+
 /** Those that no link explains: neither one that is down or dark now, nor one that was when the node fell silent. */
-function unexplained(falls: readonly SilenceSpell[], links: readonly Finding[]): SilenceSpell[] {
+function unexplained(snapshot: Snapshot, falls: readonly SilenceSpell[], links: readonly Finding[]): SilenceSpell[] {
   const causes = links.map(({ nodes, sinceMs = 0, endedMs }) => ({ nodes: new Set(nodes), sinceMs, endedMs }));
   const explains = ({ node, beganMs, endedMs }: SilenceSpell) =>
     causes.some(({ nodes, sinceMs, endedMs: over }) => {
-      const isThen = over === undefined ? endedMs === undefined : beganMs <= sinceMs + BEFORE_MS && beganMs >= over;
-      return isThen && nodes.has(node);
+      const isThen = over === undefined ? endedMs === undefined : beganMs >= over;
+      return isThen && nodes.has(node) && mayBeOf(beganMs, sinceMs, snapshot.intervalOf(node.index));
     });
   return causes.length === 0 ? [...falls] : falls.filter(fall => !explains(fall));
 }
@@ -179,35 +264,52 @@ export function silenceLines(
   memories: NodeMemories,
   links: readonly Finding[],
   scheduler: SchedulerView | undefined,
+  telling: Telling,
 ): Finding[] {
   const { snapshot, all, nodes } = found;
-  const falls = unexplained(silences(snapshot, all, memories), links);
+  const falls = unexplained(snapshot, silences(snapshot, all, memories), links);
   const reports = new LastReports(snapshot);
   const chosen = nodes === all ? undefined : new Set(nodes);
-  const isChosen = ({ node }: SilenceSpell) => chosen === undefined || chosen.has(node);
-  const nowMs = Number(snapshot.evidence.nowNs / 1_000_000n);
-  const groups = new Map<string, SilenceSpell[]>();
+  const isChosen = ({ node, endedMs = 0 }: SilenceSpell) =>
+    (chosen === undefined || chosen.has(node)) && endedMs <= telling.withinMs;
+  const grouped = new Set<SilenceSpell>();
+  const byCause = new Map<string, ToldEpisode[]>();
   for (const group of groupsOf(snapshot, falls)) {
-    const began = group.reduce((most, { beganMs }) => Math.max(most, beganMs), 0);
-    // Of its racks, the first one: whichever of the others are well again, the line stays the same.
-    const [cause = `at-${Math.floor((nowMs - began) / 1000)}`] = racksOf(group.map(({ node }) => node)) ?? [];
-    groups.set(cause, [...(groups.get(cause) ?? []), ...group]);
-  }
-  const grouped = new Set([...groups.values()].flat());
-  // A group fell as often as the node of it that fell least.
-  const together = [...groups].flatMap(([cause, group]) => {
+    for (const fall of group) grouped.add(fall);
     const those = group.map(({ node }) => node);
+    const began = group.reduce((most, { beganMs }) => Math.max(most, beganMs), 0);
     const racks = racksOf(those);
+    // Of its racks, the first one: whichever of the others are well again, the line stays the same.
+    const [cause = `at-${Math.floor((telling.nowMs - began) / 1000)}`] = racks ?? [];
     const why = causeText(switchOf(found, those, scheduler));
-    const count = group.reduce((least, fall) => Math.min(least, fall.count), Number.POSITIVE_INFINITY);
-    const fell = group.filter(isChosen).map(fall => ({ ...fall, count }));
-    return lineOf('together', cause, fell, of => {
+    // A group fell as often as the node of it that fell least.
+    const [count, inHour] = [
+      ({ count }: SilenceSpell) => count,
+      (fall: SilenceSpell) => timesInHour('silent', fall, telling.hour),
+    ].map(often => group.reduce((least, fall) => Math.min(least, often(fall)), Number.POSITIVE_INFINITY)) as [
+      number,
+      number,
+    ];
+    const what = (of: readonly Spell[]) => {
       const who =
         of.length === group.length ? '' : ` (${group.length} nodes${racks === undefined ? '' : ` of ${fold(racks)}`})`;
       return `fell silent together${who}: ${why}${words(reports, snapshot, of, false)}`;
-    });
-  });
+    };
+    // Its nodes come back one after another: that is one incident still.
+    for (const over of [false, true]) {
+      const spells = group.filter(fall => isChosen(fall) && isOver([fall]) === over).map(fall => ({ ...fall, count }));
+      const flapping = inHour >= FLAPPING_FROM ? inHour : undefined;
+      if (spells.length > 0) byCause.set(cause, [...(byCause.get(cause) ?? []), { spells, cause, flapping, what }]);
+    }
+  }
+  const together = [...byCause.values()].flatMap(episodes => told('together', episodes, telling));
   const rest = falls.filter(fall => !grouped.has(fall) && (fall.isNow || fall.endedMs !== undefined) && isChosen(fall));
-  const silent = lineOf('silent', undefined, rest, of => `silent${words(reports, snapshot, of, true)}`);
+  const silent = linesOf(
+    'silent',
+    rest,
+    ({ node }) => reach(snapshot.intervalOf(node.index)),
+    of => `silent${words(reports, snapshot, of, true)}`,
+    telling,
+  );
   return [...together, ...silent];
 }

@@ -8,7 +8,7 @@ import { compareNames } from '../text/hostlists.js';
 /** At most so many groups that are silent are told of, and as many that are heard again. */
 const GROUPS_MOST = 3;
 /** The interval of a report that does not give one. */
-const USUAL_INTERVAL_MS = 1000;
+export const USUAL_INTERVAL_MS = 1000;
 
 /** The name of a rack if node names have two numbers: rack17 of rack17n03. */
 function rackOf(name: string): string | undefined {

@@ -1,13 +1,13 @@
 // The list of trouble: what is wrong now or was within the last hour, the worst first. Made here for all who show it.
 
-import { type Ack, acknowledged } from '../acks/acks.js';
+import { type Ack, type AckClocks, type AckedEpisode, acknowledged } from '../acks/acks.js';
 import type { Dimmed, TroubleInfo, TroubleJob } from '../acks/info.js';
-import { timesInLastHour } from '../journalfile/state.js';
+import { hourTimes } from '../journalfile/state.js';
 import type { Survey, Surveyed } from '../query/survey.js';
 import { problemBit } from '../shm/problems.js';
 import { compareNames, fold } from '../text/hostlists.js';
 import { oneLine } from '../text/text.js';
-import type { Anomaly, Finding } from './finding.js';
+import { type Anomaly, type Finding, ofSpells } from './finding.js';
 import { findingsOf, type OtherSources, sentencesIn } from './findings.js';
 import { KINDS, rankOf, type TroubleKind } from './kinds.js';
 
@@ -69,6 +69,25 @@ interface RankedTrouble {
   readonly sinceMs: number;
 }
 
+/** The clocks by which acknowledgements hold for what is found. */
+function clocksOf({ snapshot: { realNs, evidence, header } }: Survey): AckClocks {
+  const [realMs, monoMs] = [realNs, evidence.nowNs].map(ns => Number(ns / 1_000_000n)) as [number, number];
+  return { realMs, monoMs, boot: String(header.master_boot_id) };
+}
+
+/** What is acknowledged of a finding, node by node. */
+function episodesOf({ nodes, spells, sinceMs, lastMs, flapping }: Finding): AckedEpisode[] {
+  const isFlapping = flapping !== undefined;
+  if (spells === undefined) {
+    const beganMs = lastMs ?? sinceMs;
+    return (nodes.length === 0 ? [''] : nodes.map(({ name }) => name)).map(name => ({ name, beganMs, isFlapping }));
+  }
+  return spells.map(({ node: { name }, beganMs, isFirst, count }) => ({
+    ...{ name, isFlapping, count },
+    beganMs: isFirst ? undefined : beganMs,
+  }));
+}
+
 /** `hourly`: how often each line began in the last hour, by its key, as far as a journal tells. */
 function lineOf(
   found: Survey,
@@ -77,15 +96,14 @@ function lineOf(
   besides: Besides,
   hourly: ReadonlyMap<string, number> | undefined,
 ): RankedTrouble {
-  const { kind, cause, nodes, sinceMs, lastMs, endedMs, times } = finding;
+  const { kind, cause, nodes, sinceMs, lastMs, endedMs, endedFirstMs, times, flapping } = finding;
   const key = cause === undefined ? kind : `${kind}:${cause}`;
   const since = sinceMs === undefined ? undefined : instant(found, sinceMs);
   const last = lastMs === undefined ? undefined : instant(found, lastMs);
   const hasEnded = endedMs !== undefined;
   const jobs = hasEnded || nodes.length === 0 ? undefined : jobsOn(nodes, besides);
   const aside = hasEnded ? undefined : setAside(nodes, besides);
-  const nowMs = Number(found.snapshot.realNs / 1_000_000n);
-  const ack = hasEnded ? undefined : acknowledged(key, nodes, besides.acks ?? [], nowMs);
+  const { ack, before } = hasEnded ? {} : acknowledged(key, episodesOf(finding), besides.acks ?? [], clocksOf(found));
   const dim: Dimmed | undefined = hasEnded
     ? 'ended'
     : kind === 'held' || (aside !== undefined && aside.count === nodes.length)
@@ -101,8 +119,10 @@ function lineOf(
     ...(since !== undefined && { since }),
     ...(last !== undefined && last !== since && { since_last: last }),
     ...(hasEnded && { ended: instant(found, endedMs) }),
+    ...(endedFirstMs !== undefined && { ended_first: instant(found, endedFirstMs) }),
     ...(times !== undefined && { times: times.count, times_since: instant(found, times.sinceMs) }),
     // That something began once its since says.
+    ...(flapping !== undefined && { flapping }),
     ...(inHour !== undefined && (times !== undefined || inHour > 1) && { times_hour: inHour }),
     ...(jobs !== undefined && { jobs: jobs.slice(0, JOBS_MOST) }),
     ...(jobs !== undefined && jobs.length > JOBS_MOST && { jobs_more: jobs.length - JOBS_MOST }),
@@ -110,6 +130,7 @@ function lineOf(
     ...(ack !== undefined && {
       ack: { by: ack.by, until: ack.until, ...(ack.reason !== undefined && { reason: ack.reason }) },
     }),
+    ...(before !== undefined && { ack_before: { by: before.ack.by, at: before.ack.at, last: before.isLast } }),
     ...(dim !== undefined && { dim }),
   };
   return { info, rank, sinceMs: sinceMs ?? Number.NEGATIVE_INFINITY };
@@ -148,14 +169,19 @@ function fallen(findings: readonly Finding[]): ReadonlySet<Surveyed> {
 function linesOf(found: Survey, all: readonly Finding[], besides: Besides): TroubleInfo[] {
   const findings = withoutExplained(all);
   const fell = fallen(findings);
-  const hourly = besides.journals === undefined ? undefined : timesInLastHour(besides.journals, found.snapshot);
+  const kinds = new Map<TroubleKind, number>();
+  for (const { kind, what } of findings) if (what !== undefined) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+  // A number for all nodes is true of a line's nodes if there is no other line.
+  const { most } = hourTimes(besides.journals, found.snapshot);
   const lines = findings.flatMap(finding => {
-    const { kind, what, nodes: all } = finding;
-    const isCause = kind === 'link' || kind === 'together' || fell.size === 0;
+    const { kind, what, nodes: all, spells } = finding;
+    // Silences that something else explains are not among those of the kind.
+    const isCause = kind === 'link' || kind === 'together' || kind === 'silent' || fell.size === 0;
     const nodes = isCause ? all : all.filter(node => !fell.has(node));
-    return what === undefined || nodes.length < Math.min(1, all.length)
-      ? []
-      : [lineOf(found, { ...finding, nodes }, what, besides, hourly)];
+    if (what === undefined || nodes.length < Math.min(1, all.length)) return [];
+    const left = spells?.filter(({ node }) => isCause || !fell.has(node));
+    const those = { ...finding, nodes, ...(left !== undefined && nodes.length < all.length && ofSpells(left)) };
+    return [lineOf(found, those, what, besides, kinds.get(kind) === 1 ? most : undefined)];
   });
   // Two links may have had one name: the worse line is shown.
   const keys = new Set<string>();

@@ -1,7 +1,7 @@
 // What a scheduler's reader has left, for pages that may show it.
 
 import type { TroubleInfo } from '../acks/info.js';
-import { jobLines, jobNotes, jobPageJson, MEMBER_COLUMNS, noJobText } from '../jobs/jobfacts.js';
+import { elapsedMs, jobLines, jobNotes, jobPageJson, MEMBER_COLUMNS, noJobText } from '../jobs/jobfacts.js';
 import { jobJson, jobsNumbered, listJobs, nodesOf } from '../jobs/joblist.js';
 import { type JobMember, membersOf, toldOf } from '../jobs/jobmembers.js';
 import { listUsers, userJson } from '../jobs/userlist.js';
@@ -23,7 +23,7 @@ import { NODE_PAGE, RIVER } from './wire.js';
 interface JobPageSources {
   readonly watcher: Watcher;
   readonly river: RiverHistory;
-  troubleAmong(names: readonly string[]): readonly TroubleInfo[];
+  troubleAmong(names: readonly string[], withinMs: number | undefined): readonly TroubleInfo[];
 }
 
 export class JobLook extends SchedulerViewFollower {
@@ -65,7 +65,8 @@ export class JobLook extends SchedulerViewFollower {
       const nodes = single.nodesNamed(names);
       const members = membersOf({ names }, name => nodes.get(name));
       const shown = members.slice(0, NODE_PAGE);
-      const trouble = wall.troubleAmong(row.names).filter(line => line.nodes !== undefined);
+      const ranMs = elapsedMs(row.job, Number(snapshot.realNs / 1_000_000n));
+      const trouble = wall.troubleAmong(row.names, ranMs).filter(line => line.nodes !== undefined);
       const most = members[0] && toldOf(members[0]);
       const scale = SCALES.find(({ name }) => name === most?.reading.name) ?? (SCALES[0] as (typeof SCALES)[number]);
       return {

@@ -119,14 +119,14 @@ export class StreamHeaders implements NodeConsumer {
     return this.#lines.filter(({ nodes }) => nodes !== undefined && tryExpand(nodes, 'any')?.includes(name));
   }
 
-  /** The trouble of these nodes, of now. Throws NoBoard. */
-  troubleAmong(among: readonly string[]): TroubleInfo[] {
+  /** The trouble of these nodes, without what was over for longer than `withinMs`. Throws NoBoard. */
+  troubleAmong(among: readonly string[], withinMs: number | undefined): TroubleInfo[] {
     const { digest } = this;
-    return digest === undefined ? [] : this.#troubleOf(survey(digest, { among }, this.watcher.names));
+    return digest === undefined ? [] : this.#troubleOf(survey(digest, { among }, this.watcher.names), withinMs);
   }
 
-  #troubleOf(found: Survey): TroubleInfo[] {
-    return troubleOf(found, { scheduler: this.scheduler(), journals: this.journals, ...this.acks.found });
+  #troubleOf(found: Survey, withinMs?: number): TroubleInfo[] {
+    return troubleOf(found, { scheduler: this.scheduler(), journals: this.journals, withinMs, ...this.acks.found });
   }
 
   #tell(digest: Snapshot): HeadLists {

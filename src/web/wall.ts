@@ -103,9 +103,9 @@ export class Wall {
     return this.#heads.troubleWith(name);
   }
 
-  /** The lines of trouble about these nodes. Throws NoBoard. */
-  troubleAmong(names: readonly string[]): readonly TroubleInfo[] {
-    return this.#heads.troubleAmong(names);
+  /** See `StreamHeaders.troubleAmong`. */
+  troubleAmong(names: readonly string[], withinMs: number | undefined): readonly TroubleInfo[] {
+    return this.#heads.troubleAmong(names, withinMs);
   }
 
   /** Makes the first look, and one each second from then on. */

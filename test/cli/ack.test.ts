@@ -97,6 +97,23 @@ t.test('a line is dimmed for all, until another node joins it', async t => {
   t.match(await trouble(), [{ key: 'root_readonly', dim: undefined }]);
 });
 
+t.test('a kind chooses all of its lines', async t => {
+  const { report, ask, trouble } = master(t);
+  report('n1', READONLY);
+  // What nodes of another interval have is another episode.
+  report('n2', { ...READONLY, interval_ms: 500_000 });
+  const keys = (await trouble()).map(({ key }: { key: string }) => key);
+  t.match(keys, ['root_readonly', /^root_readonly:at-\d+$/]);
+  t.match(await ask('ack', keys[1], '--until', '+1h'), { code: 0 });
+  t.match((await ask('ack')).stdout, /\nnot acknowledged: root_readonly\n$/);
+  const { stdout } = await ask('ack', 'root_readonly', '--until', '+2h', '--json');
+  const { acks } = JSON.parse(stdout);
+  t.match(acks, [{ key: 'root_readonly', nodes: 'n[1-2]', mono_ms: Number, boot: /^\d+$/, times: 1 }]);
+  t.match(await trouble(), [{ dim: 'acknowledged' }, { dim: 'acknowledged' }]);
+  t.match(await ask('ack', 'root_readonly', '--withdraw'), { code: 0 });
+  t.equal((await ask('ack')).stdout, `not acknowledged: ${keys.join(', ')}\n`);
+});
+
 t.test('wrong keys, times, uses', async t => {
   const { report, ask, board } = master(t);
   report('n1', READONLY);
@@ -231,7 +248,14 @@ t.test(
     const folder = dirname(board);
     chmodSync(folder, 0o1777);
     chownSync(board, 4712, 4712);
+    // As where libuv may use io_uring, by whose threads Node cannot change who it is.
+    const { setegid } = process;
+    process.setegid = () => {
+      throw new Error('setegid() disabled');
+    };
+    t.teardown(() => Object.assign(process, { setegid }));
     changeAcks(board, Date.now(), () => [ack('silent')]);
+    t.same([process.geteuid?.(), process.getegid?.()], [0, 0], 'and is root again');
     for (const file of readdirSync(folder).filter(file => file.includes('.acks')))
       t.equal(lstatSync(join(folder, file)).uid, 4712, file);
     t.equal(readAcks(board).acks.length, 1);

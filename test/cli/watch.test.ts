@@ -131,7 +131,7 @@ const board = (nodes: readonly MadeNode[], made?: MadeBoard, by?: Grouping, know
     const found = survey(snapshot, choiceOf(view.filter));
     const body = bodyOf(found, view, by);
     const slurm = new SchedulerView(new Pairing(known, snapshot.names()));
-    const jobs = jobsSeen(found, slurm, '/nowhere');
+    const jobs = jobsSeen(found, slurm, { board: '/nowhere', journalRun: '/nowhere' });
     return { found, body, trouble: troubleOf(found), events: EVENTS, totals: totalsTexts(found), jobs };
   };
   const views = new Map<string, BoardSeen>();

@@ -49,6 +49,8 @@ export interface MadeNode {
   remembered?: Partial<Record<Problem, Span | MadeEpisode>>;
   /** The last silence that is remembered; without an end, it lasts. */
   silence?: { began: Span; ended?: Span; count?: number };
+  /** For how long anything is remembered; a day by default. */
+  remembers?: Span;
   /** For how long it has been heard without a gap, as it is remembered. */
   heard?: Span;
   /** How long ago its boot was, as it is remembered. */
@@ -217,6 +219,7 @@ export function madeBoard(nodes: readonly MadeNode[], made: MadeBoard = {}): Sna
         record: counters = {},
         cloned,
         remembered,
+        remembers: remembersFor = 86_400,
         silence,
         heard,
         booted,
@@ -251,7 +254,7 @@ export function madeBoard(nodes: readonly MadeNode[], made: MadeBoard = {}): Sna
       const msOf = (span: Span) => (NOW - ns(span)) / 1_000_000n;
       encode('memory', view, at + MEMORY, {
         ...clone,
-        ...(remembers && { remembers_since_ns: NOW - 86_400n * S }),
+        ...(remembers && { remembers_since_ns: NOW - ns(remembersFor) }),
         ...(heard !== undefined && { heard_since_ns: NOW - ns(heard) }),
         ...(booted !== undefined && { boot_ns: NOW - ns(booted) }),
         ...(silence && {

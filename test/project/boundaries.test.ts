@@ -36,7 +36,7 @@ const FLOORS: Record<string, string[]>[] = [
     readings: ['layout', 'native', 'text', 'shm'],
     journalfile: ['layout', 'text', 'options', 'service', 'shm'],
     schedulerfile: ['text', 'service', 'shm'],
-    acks: ['text', 'service'],
+    acks: ['text', 'service', 'shm'],
   },
   // What is found, each with its sentence.
   {

@@ -2,6 +2,7 @@
 
 import t from 'tap';
 import type { Ack } from '../../src/acks/acks.js';
+import type { TroubleInfo } from '../../src/acks/info.js';
 import { DigestBuilder } from '../../src/changes/digest.js';
 import { writeState } from '../../src/journalfile/state.js';
 import { bits } from '../../src/layout/layout.gen.js';
@@ -15,8 +16,10 @@ import type { Snapshot } from '../../src/shm/snapshot.js';
 import { expand } from '../../src/text/hostlists.js';
 import { anomalies } from '../../src/trouble/findings.js';
 import { KINDS } from '../../src/trouble/kinds.js';
+import { LINES_MOST } from '../../src/trouble/remembered.js';
 import { type Besides, troubleOf } from '../../src/trouble/trouble.js';
-import { busy, type MadeBoard, type MadeNode, madeBoard, REAL } from '../kit/madeboard.js';
+import { random } from '../kit/brokenboards.js';
+import { busy, type MadeBoard, type MadeNode, madeBoard, NOW, REAL } from '../kit/madeboard.js';
 import { folder } from '../kit/places.js';
 
 const MINUTE = 60;
@@ -35,21 +38,28 @@ const at = (ago: number) =>
 
 t.test('nothing is wrong', async t => t.same(lines(many('n[1-9]')), []));
 
-t.test('one line for each problem, whose nodes have their own begin', async t => {
+t.test('nodes share a line if their problem began together, and lasts for all of them', async t => {
   const nodes = [
     ...many('n[1-4]'),
     { ...many('n5')[0], ...readonly, remembered: { root_readonly: { began: 600, seen: 0.5, count: 4, open: true } } },
     { ...many('n6')[0], ...readonly, remembered: { root_readonly: { began: 100, seen: 0.5, open: true } } },
     // It has not been absent for long enough: its episode lasts.
     { ...many('n7')[0], remembered: { root_readonly: { began: 200, seen: 20, open: true } } },
-    // It is over there, and this says nothing of the line.
-    { ...many('n8')[0], remembered: { root_readonly: { began: 900, seen: 800, count: 9 } } },
+    { ...many('n8')[0], ...readonly, remembered: { root_readonly: { began: 594, seen: 0.5, count: 2, open: true } } },
+    // It is over there, and this says nothing of the others.
+    { ...many('n9')[0], remembered: { root_readonly: { began: 600, seen: 580, count: 9 } } },
   ] as MadeNode[];
+  const line = { kind: 'root_readonly', severity: 'critical', what: 'its root file system is read-only' };
   t.same(lines(nodes), [
     {
-      ...{ key: 'root_readonly', kind: 'root_readonly', severity: 'critical', nodes: 'n[5-7]', count: 3 },
-      ...{ what: 'its root file system is read-only', since: at(600), since_last: at(100) },
+      ...{ ...line, key: 'root_readonly', nodes: 'n[5,8]', count: 2, since: at(600), since_last: at(594) },
       ...{ times: 4, times_since: at(86_400) },
+    },
+    { ...line, key: 'root_readonly:at-499800000', nodes: 'n7', count: 1, since: at(200) },
+    { ...line, key: 'root_readonly:at-499900000', nodes: 'n6', count: 1, since: at(100) },
+    {
+      ...{ ...line, key: 'root_readonly:at-499400000-499420000', nodes: 'n9', count: 1, since: at(600) },
+      ...{ ended: at(580), times: 9, times_since: at(86_400), dim: 'ended' },
     },
   ]);
   t.same(lines(nodes, {}, {}, { among: ['n6'] }), [
@@ -60,20 +70,117 @@ t.test('one line for each problem, whose nodes have their own begin', async t =>
   ]);
 });
 
-t.test('a line ends with its last node, stays for an hour, and holds whatever had ended shortly before', async t => {
+t.test('a line stays for an hour behind its end, and two episodes are two lines', async t => {
   const ended = (name: string, began: number, seen: number): MadeNode => ({
     ...(many(name)[0] as MadeNode),
     remembered: { oom: { began, seen } },
   });
-  const nodes = [ended('n1', 700, 300), ended('n2', 1500, 1200), ended('n3', 3300, 2400), ended('n4', 4000, 3700)];
-  const [line, ...more] = lines(nodes);
-  t.same(more, []);
-  t.match(line, { key: 'oom', nodes: 'n[1-2]', count: 2, since: at(1500), ended: at(300), dim: 'ended' });
+  const nodes = [ended('n1', 700, 300), ended('n2', 705, 300), ended('n3', 702, 200), ended('n4', 4000, 3700)];
+  t.match(lines(nodes), [
+    { key: 'oom:at', nodes: 'n[1-2]', since: at(705), since_last: at(700), ended: at(300), dim: 'ended' },
+    { key: 'oom', nodes: 'n3', since: at(702), ended: at(200), dim: 'ended' },
+  ]);
   t.same(lines([ended('n4', 4000, 3601)]), []);
   t.equal(lines([ended('n4', 4000, 3599)]).length, 1);
   const again = { ...(many('n5')[0] as MadeNode), remembered: { oom: { began: 30, seen: 3, open: true } } };
-  const [open] = lines([...nodes, again]);
+  const [open, ...before] = lines([...nodes, again]);
   t.match(open, { key: 'oom', nodes: 'n5', since: at(30), ended: undefined, dim: undefined });
+  t.equal(before.length, 2);
+  t.equal(lines([...nodes, again], {}, { withinMs: 250_000 }).length, 2, 'for whoever was not there before');
+});
+
+/** Seconds before the look, of a time of a line. */
+const ago = (time: string) => Number(REAL / 1_000_000_000n) - Date.parse(time) / 1000;
+
+t.test('the times of a line are true of each of its nodes, and each silence is on one line', async t => {
+  const seed = Number(process.env.SEED ?? 74);
+  const next = random(seed);
+  for (let trial = 0; trial < 60; trial++) {
+    const begins = Array.from({ length: 1 + next(6) }, () => 60 + next(3000));
+    const nodes = Array.from({ length: 1 + next(40) }, (_, i): MadeNode => {
+      const began = (begins[next(begins.length)] ?? 0) + next(3);
+      const isOver = next(2) === 0;
+      const silence = { began, ...(isOver && { ended: Math.max(1, began - 20 - next(2) * next(400)) }) };
+      return { ...(many(`n${i}`)[0] as MadeNode), age: isOver ? 0.5 : began, silence };
+    });
+    const found = lines([...nodes, ...many('z[1-200]')]);
+    const told = found.flatMap(({ nodes = '' }) => expand(nodes));
+    const what = `SEED=${seed}, trial ${trial}`;
+    t.same(told.sort(), nodes.map(({ name }) => name).sort(), what);
+    t.equal(new Set(found.map(({ key }) => key)).size, found.length, what);
+    const untrue = found.flatMap(({ nodes: list = '', since = '', since_last = since, ended, ended_first = ended }) =>
+      expand(list).filter(name => {
+        const { began = 0, ended: over } = nodes.find(node => node.name === name)?.silence ?? {};
+        const beganThen = Number(began) <= ago(since) && Number(began) > ago(since_last) - 2.6;
+        if (over === undefined || ended === undefined || ended_first === undefined) return !beganThen || over !== ended;
+        return !beganThen || Number(over) > ago(ended_first) || Number(over) <= ago(ended) - 1.1;
+      }),
+    );
+    t.same(untrue, [], what);
+  }
+});
+
+t.test('of very many episodes, the oldest share a line, which tells from when to when', async t => {
+  const nodes = Array.from({ length: 100 }, (_, i) => ({ began: 100 + 100 * i, name: `n${i}` }));
+  const found = lines(nodes.flatMap(({ name, began }) => many(name, { age: began, silence: { began } })));
+  t.equal(found.length, LINES_MOST);
+  t.match(found[0], { key: 'silent', count: 101 - LINES_MOST, since: at(10_000), since_last: at(100 * LINES_MOST) });
+});
+
+t.test('a node that flaps has one line', async t => {
+  const young = (count: number, more: Partial<MadeNode> = {}) =>
+    many('n1', { age: 60, silence: { began: 60, count }, remembers: 3000, ...more });
+  const rest = many('n[2-9]');
+  t.match(lines([...young(2), ...rest]), [{ key: 'silent', flapping: undefined, times: 2 }]);
+  const [line] = lines([...young(5), ...rest]);
+  t.match(line, { key: 'silent:n1', kind: 'silent', flapping: 5, since: at(60) });
+  t.match(troubleText(line as TroubleInfo, Number(REAL / 1_000_000n)).text, /; flapping, 5 times in the last hour$/);
+  t.match(lines([...young(5, { remembers: 4000 }), ...rest]), [{ key: 'silent', flapping: undefined }], 'unknown');
+  const journals = folder(t);
+  writeState(journals, 'default', {
+    ...{ schema: 1, board: 'test', journal_dir: '/journal', pid: 1, time_ms: 0, mono_ms: 0 },
+    ...{ next_ms: Number.MAX_SAFE_INTEGER, often_hour: { silent: { n1: 4 } } },
+  });
+  t.match(lines([...young(9, { remembers: 4000 }), ...rest], {}, { journals }), [{ key: 'silent:n1', flapping: 4 }]);
+  const ack: Ack = { key: 'silent:n1', nodes: 'n1', flapping: 'n1', by: 'eva', at: at(900), until: at(-60) };
+  t.match(lines([...young(5), ...rest], {}, { acks: [ack] }), [{ dim: 'acknowledged' }], 'as one');
+  t.match(lines([...young(2), ...rest], {}, { acks: [ack] }), [{ dim: undefined }], 'while it does');
+});
+
+t.test('an acknowledgement holds for what had begun', async t => {
+  const boot = String(madeBoard([]).header.master_boot_id);
+  const nodes = [...many('n1', { age: 60, silence: { began: 60, count: 2 } }), ...many('n[2-9]')];
+  const ack: Ack = { key: 'silent', nodes: 'n[1-2]', times: 1, by: 'eva', at: at(700), until: at(-600) };
+  const told = (acks: readonly Ack[]) => {
+    const [line] = lines(nodes, {}, { acks });
+    return line?.dim ?? line?.ack_before;
+  };
+  t.same(told([ack]), { by: 'eva', at: at(700), last: true }, 'its next death is bright');
+  t.same(told([{ ...ack, times: 5 }]), { by: 'eva', at: at(700), last: false });
+  const [line] = lines(nodes, {}, { acks: [ack] });
+  t.match(
+    troubleText(line as TroubleInfo, Number(REAL / 1_000_000n)).text,
+    /; the last one was acknowledged by eva at /,
+  );
+  t.equal(told([{ ...ack, at: at(50) }]), 'acknowledged');
+  t.equal(told([{ ...ack, until: at(1) }]), undefined, 'it is over');
+  // The wall clock was set meanwhile: the monotonic one of the same boot decides.
+  const monoMs = Number(NOW / 1_000_000n);
+  t.equal(told([{ ...ack, at: at(7000), boot, mono_ms: monoMs - 50_000 }]), 'acknowledged');
+  t.match(told([{ ...ack, at: at(-7000), boot, mono_ms: monoMs - 70_000 }]), { by: 'eva' });
+  t.equal(told([{ ...ack, at: at(50), boot: '7', mono_ms: 1 }]), 'acknowledged', 'of another boot the wall clock');
+  const fell = [...many('n[1-2]', { age: 60, silence: { began: 60 } }), ...many('n[3-9]')];
+  const each = [
+    { ...ack, nodes: 'n1', at: at(50) },
+    { ...ack, key: 'silent:at-1', nodes: 'n2', at: at(40), until: at(-30), by: 'bert' },
+  ];
+  t.match(lines(fell, {}, { acks: each }), [{ dim: 'acknowledged', ack: { by: 'bert' } }], 'node by node');
+  t.match(lines(fell, {}, { acks: each.slice(1) }), [{ dim: undefined }]);
+  // On a new board it lasts since the first report that is remembered, and may have begun before.
+  const root_readonly = { began: 30, seen: 0.5, open: true };
+  const problem = many('n1', { ...readonly, remembers: 30, remembered: { root_readonly } });
+  const known = { ...ack, key: 'root_readonly', nodes: 'n1' };
+  t.match(lines(problem, {}, { acks: [known] }), [{ key: 'root_readonly', dim: 'acknowledged' }]);
 });
 
 t.test('a board that remembers nothing: now', async t => {
@@ -211,7 +318,7 @@ t.test('a hundred thousand nodes behind one link', async t => {
   t.match(lines(nodes), [{ key: /^together:at-/, count: 100_000 }]);
 });
 
-t.test('a rack that fell has one line, and keeps it while its nodes come back', async t => {
+t.test('a rack that fell has one line for those that are silent, and keeps it while its nodes come back', async t => {
   const rack = many('rack1n[01-20],rack2n[01-20]');
   const fallen = many('rack3n[01-20]', { age: 300, silence: { began: 300 } });
   const refused = { ...(fallen[0] as MadeNode), refusal: { reason: 'clock', age: 3 } as const };
@@ -226,8 +333,11 @@ t.test('a rack that fell has one line, and keeps it while its nodes come back', 
   );
   const back = many('rack3n[01-15]', { age: 0.5, silence: { began: 300, ended: 20 } });
   const [same, ...others] = lines([...rack, ...back, ...fallen.slice(15)]);
-  t.same(others, []);
+  t.match(others, [{ nodes: 'rack3n[01-15]', count: 15, since: at(300), ended: at(20), dim: 'ended' }]);
+  t.equal(others.length, 1);
   t.match(same, { key: 'together:rack3', nodes: 'rack3n[16-20]', count: 5, what: /\(20 nodes of rack3\)/ });
+  const slowly = fallen.map((node, i) => ({ ...node, age: 0.5, silence: { began: 300, ended: 20 + i } }));
+  t.match(lines([...rack, ...slowly]), [{ key: 'together:rack3', count: 20, ended_first: at(39), ended: at(20) }]);
   const all = many('rack3n[01-20]', { age: 0.5, silence: { began: 300, ended: 20 } });
   t.match(lines([...rack, ...all]), [{ key: 'together:rack3', count: 20, dim: 'ended', ended: at(20) }]);
   const another = many('rack2n20', { age: 900, silence: { began: 900 } });
@@ -246,6 +356,24 @@ t.test('a link that is down has one line, also when it is up again', async t => 
   t.match(lines(nodes, { ...down, events }), [
     { key: 'link:eth0', nodes: 'n[1-20]', count: 20, since: at(39), times: 3, times_since: at(900) },
   ]);
+  const two = [link('link_down', 900), link('link_up', 880), link('link_down', 39)];
+  t.match(
+    lines(nodes, { ...down, events: two }),
+    [
+      { key: 'link:eth0', since: at(39), times: 2 },
+      { key: 'link:eth0:at-499100000', since: at(900), ended: at(880), dim: 'ended' },
+    ],
+    'two failures are two lines',
+  );
+  const long = many('n21', { age: 9000, link: 1, silence: { began: 9000 } });
+  t.match(
+    lines([...nodes, ...long], { ...down, events: two.slice(2) }),
+    [
+      { key: 'link:eth0', nodes: 'n[1-20]' },
+      { key: 'silent', nodes: 'n21', since: at(9000) },
+    ],
+    'whoever was silent before has a line of its own',
+  );
   const up = [...events, link('link_up', 12)];
   const back = many('n[1-20]', { link: 1, silence: { began: 39.5, ended: 11 } });
   t.match(lines([...back, ...many('m[1-20]', { link: 2 })], { links: { 1: {}, 2: {} }, events: up }), [

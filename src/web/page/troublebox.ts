@@ -29,12 +29,15 @@ function jobsTexts(jobs: readonly TroubleJob[], more: number, most: number): [jo
 
 /** The columns of a row. `now`: the server's clock; `isWhole`: nothing is left out. */
 export function columnsOf(line: TroubleInfo, now: number, isWhole: boolean) {
-  const { severity, nodes = '–', since, since_last, times, times_since, times_hour, jobs = [], jobs_more = 0 } = line;
+  const { severity, nodes = '–', since, since_last, times, times_since, times_hour, flapping } = line;
+  const { jobs = [], jobs_more = 0 } = line;
   const at = (time: string) => moment(Date.parse(time), now);
   const often = times === undefined ? [] : [plural(times, 'time')];
   if (times_since !== undefined) often.push(`since ${momentRoughly(Date.parse(times_since), now)}`);
   const why = whyOf(line, at);
-  const hour = times_hour === undefined ? [] : [`${count(times_hour)} in the last hour`];
+  const inHour = flapping ?? times_hour;
+  const hour =
+    inHour === undefined ? [] : [`${flapping === undefined ? '' : 'flapping, '}${count(inHour)} in the last hour`];
   return {
     severity,
     nodes: `${line.count > 1 ? `${count(line.count)}: ` : ''}${nodes}`,
@@ -48,14 +51,20 @@ export function columnsOf(line: TroubleInfo, now: number, isWhole: boolean) {
 }
 
 /** Why it is dimmed, or would be if it were about some of its nodes only. */
-function whyOf({ ended, ack, aside, dim, count: all }: TroubleInfo, at: (time: string) => string): string {
+function whyOf(
+  { ended, ended_first, ack, ack_before, aside, dim, count: all }: TroubleInfo,
+  at: (time: string) => string,
+): string {
   const parts: string[] = [];
-  if (dim === 'ended' && ended !== undefined) parts.push(`ended ${at(ended)}`);
+  if (dim === 'ended' && ended !== undefined)
+    parts.push(`ended ${ended_first === undefined ? '' : `${at(ended_first)} to `}${at(ended)}`);
   if (ack !== undefined) {
     const reason = ack.reason === undefined ? '' : `: ${ack.reason}`;
     const some = dim === 'acknowledged' ? '' : ', for some of its nodes,';
     parts.push(`acknowledged by ${ack.by}${some} until ${at(ack.until)}${reason}`);
   }
+  if (ack_before !== undefined)
+    parts.push(`${ack_before.last ? 'the last one' : 'an earlier one'} was acknowledged by ${ack_before.by}`);
   if (aside !== undefined) parts.push(`${aside.count < all ? `${aside.nodes} ` : ''}${aside.why}`);
   return parts.join('; ');
 }
