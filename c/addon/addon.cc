@@ -114,9 +114,9 @@ Napi::Value Lock(const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), -why);
 }
 
-// actAs(uid, gid): from now on this thread alone, and no other of this process, acts as that user and group; with 0 it is
-// root's again. 0, or -errno. The C library would change all threads, and so would Node, whose seteuid() refuses where
-// libuv may use io_uring: its threads keep what they began with.
+// actAs(uid, gid): from now on this thread alone acts as that user and group; with 0 it is root's again. 0, or -errno.
+// The C library would change all threads, and so would Node, whose setegid() refuses where libuv may use io_uring: its
+// threads keep what they began with.
 Napi::Value ActAs(const Napi::CallbackInfo& info) {
   const uint32_t uid = info[0].As<Napi::Number>().Uint32Value(), gid = info[1].As<Napi::Number>().Uint32Value();
   // Only root may change its group.

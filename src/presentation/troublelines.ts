@@ -10,13 +10,8 @@ export function timeText(iso: string, nowMs: number): string {
 }
 
 /** Who acknowledged an earlier episode. `at`: when, in words. */
-export function beforeText({ by, last }: NonNullable<TroubleInfo['ack_before']>, at: string): string {
+function beforeText({ by, last }: NonNullable<TroubleInfo['ack_before']>, at: string): string {
   return `${last ? 'the last one' : 'an earlier one'} was acknowledged by ${oneLine(by)} at ${at}`;
-}
-
-/** That a line flaps, and how often. */
-export function flappingText(times: number): string {
-  return `flapping, ${times} times in the last hour`;
 }
 
 /** Why the line is dimmed, or is not any more. */
@@ -44,7 +39,7 @@ function jobsText({ jobs = [], jobs_more: more = 0 }: TroubleInfo): string[] {
 /** How often, and the time of the last node's begin. */
 function timesText({ since_last, flapping, times, times_since, times_hour }: TroubleInfo, nowMs: number): string[] {
   const last = since_last === undefined ? [] : [`the last since ${timeText(since_last, nowMs)}`];
-  if (flapping !== undefined) return [...last, flappingText(flapping)];
+  if (flapping !== undefined) return [...last, `flapping, ${flapping} times in the last hour`];
   const since = times_since === undefined ? '' : ` since ${timeText(times_since, nowMs)}`;
   const often = times === undefined ? [] : [`${times} times${since}`];
   return [...last, ...often, ...(times_hour === undefined ? [] : [`${times_hour} in the last hour`])];
