@@ -2,8 +2,8 @@
 
 import { defineVerb, parseVerb, UsageError } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
-import type { FamilyOf, Odd } from '../query/odd.js';
-import { oddOnesOf } from '../query/oddheat.js';
+import { oddOnesOf } from '../outliers/heat.js';
+import { type FamilyOf, type Odd, oddJson, oddText } from '../outliers/odd.js';
 import { namesOf, type Survey, survey } from '../query/survey.js';
 import { NO_BOARD, unknownText } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
@@ -13,7 +13,6 @@ import { usable } from '../text/failure.js';
 import { fold } from '../text/hostlists.js';
 import { json, print, terminalWidth } from '../text/output.js';
 import { InputError } from '../text/text.js';
-import { oddJson, oddText } from '../trouble/oddlines.js';
 import { wrapped } from './troublelist.js';
 
 export const verb = defineVerb({

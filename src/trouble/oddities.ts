@@ -3,10 +3,9 @@
 // time, the board does not know when it did, and who has set it knows: it has no line of its own.
 
 import { HOUR_MS } from '../changes/deafness.js';
-import { type Odd, oddOnes, TRAITS, usualFamily } from '../query/odd.js';
+import { differenceText, type Odd, oddOnes, oddText, TRAITS, usualFamily } from '../outliers/odd.js';
 import type { Survey, Surveyed } from '../query/survey.js';
 import { type Anomaly, EACH_MOST, type Finding, shown } from './finding.js';
-import { differenceText, oddText } from './oddlines.js';
 
 /** The minorities of all families in that trait. */
 function minorities({ snapshot, all }: Survey, name: 'kernel' | 'interval'): Odd[] {

@@ -41,9 +41,8 @@ const FLOORS: Record<string, string[]>[] = [
   // What is found, each with its sentence.
   {
     changes: ['layout', 'text', 'shm'],
-    // Knows no board.
-    outliers: [],
-    query: ['layout', 'text', 'options', 'shm', 'readings', 'outliers'],
+    query: ['layout', 'text', 'options', 'shm', 'readings'],
+    outliers: ['text', 'shm', 'readings', 'query'],
     trouble: [
       ...['layout', 'text', 'shm', 'readings', 'journalfile', 'schedulerfile', 'acks'],
       ...['changes', 'outliers', 'query'],
@@ -63,12 +62,12 @@ const FLOORS: Record<string, string[]>[] = [
   {
     cli: [
       ...['layout', 'text', 'options', 'service', 'terminal', 'shm'],
-      ...['readings', 'journalfile', 'schedulerfile', 'acks', 'changes', 'query', 'trouble'],
+      ...['readings', 'journalfile', 'schedulerfile', 'acks', 'changes', 'outliers', 'query', 'trouble'],
       ...['presentation', 'jobs', 'events'],
     ],
     web: [
       ...['layout', 'text', 'options', 'service', 'net', 'terminal', 'shm'],
-      ...['readings', 'schedulerfile', 'acks', 'changes', 'query', 'trouble'],
+      ...['readings', 'schedulerfile', 'acks', 'changes', 'outliers', 'query', 'trouble'],
       ...['presentation', 'jobs', 'events'],
     ],
     // Runs in a browser. That nothing of Node comes with it, its own project sees to, and the bundler.

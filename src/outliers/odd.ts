@@ -1,7 +1,9 @@
 // The odd ones of a board: nodes in families, and in which of kernel, hardware, interval and the like some live nodes of
-// a family differ from its others. One rule for the verb `odd` and for the list of trouble. Judges no value as such.
+// a family differ from its others; and in words, and for programs. One rule for all who tell of it. Judges no value as
+// such.
 
-import { type Alike, differences, type FamilyDifference, type Trait } from '../outliers/families.js';
+import { NOTHING } from '../query/columns.js';
+import type { Surveyed } from '../query/survey.js';
 import { Cursor } from '../readings/cursor.js';
 import { bit, type Measure, type Reading, taken } from '../readings/measures.js';
 import { readingOf } from '../readings/readings.js';
@@ -9,10 +11,9 @@ import { writeId, writeValue, writeVersion } from '../readings/units.js';
 import { setBit } from '../shm/rates.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { writeDuration } from '../text/durations.js';
-import { lastDigits } from '../text/hostlists.js';
+import { fold, lastDigits, shownNames } from '../text/hostlists.js';
 import { oneLine } from '../text/text.js';
-import { NOTHING } from './columns.js';
-import type { Surveyed } from './survey.js';
+import { type Alike, differences, type FamilyDifference, type Trait } from './families.js';
 
 /** What live nodes are compared in. */
 export interface BoardTrait extends Trait {
@@ -66,8 +67,6 @@ export const TRAITS: readonly BoardTrait[] = [
   trait('hardware', 'hw_hash', { text: writeId, parts: ['cpus', 'memory', 'gpus', 'link_speed'] }),
 ];
 
-export type { Alike } from '../outliers/families.js';
-
 /** To which family a node belongs; undefined: to none. */
 export type FamilyOf = (node: Surveyed) => string | undefined;
 
@@ -115,6 +114,58 @@ export function oddOnes(
 }
 
 /** The value of a group, in words. */
-export function valueText(snapshot: Snapshot, { trait }: Odd, { value, members }: Alike): string {
+function valueText(snapshot: Snapshot, { trait }: Odd, { value, members }: Alike): string {
   return trait.text(value, snapshot, members[0] as number);
+}
+
+/** So many groups are named. */
+const GROUPS_MOST = 3;
+
+/** The names of all nodes of a look, by the numbers of their records. */
+type Names = readonly string[];
+
+/** What the others have: `39 others 6.1.0-21`. */
+function othersText(snapshot: Snapshot, odd: Odd): string {
+  const [most] = odd.groups as readonly [Alike, ...Alike[]];
+  const count = most.members.length;
+  return `${count} ${count === 1 ? 'other' : 'others'} ${valueText(snapshot, odd, most)}`;
+}
+
+/**
+ * `rack11n[01-09]: 6.1.0-18, 39 others 6.1.0-21`; without a minority, all groups alike. `label`: before the first value
+ * of each.
+ */
+export function oddText(snapshot: Snapshot, names: Names, odd: Odd, label = ''): string {
+  const told = odd.isMinority ? odd.groups.slice(1) : odd.groups;
+  const named = told.slice(0, GROUPS_MOST).map(group => {
+    const who = shownNames(group.members.map(at => names[at] as string));
+    return `${who}: ${label}${valueText(snapshot, odd, group)}`;
+  });
+  const more = told.slice(GROUPS_MOST);
+  if (more.length > 0) {
+    const nodes = more.reduce((sum, { members }) => sum + members.length, 0);
+    named.push(`${nodes} more with ${more.length} other ${more.length === 1 ? 'value' : 'values'}`);
+  }
+  return odd.isMinority ? `${named.join('; ')}, ${othersText(snapshot, odd)}` : named.join('; ');
+}
+
+/** What follows the names of these odd nodes: `6.1.0-18 or 5.10.0, 39 others 6.1.0-21`. */
+export function differenceText(snapshot: Snapshot, odd: Odd, among: ReadonlySet<number>): string {
+  const theirs = odd.groups.slice(1).filter(({ members }) => members.some(at => among.has(at)));
+  const values = theirs.slice(0, GROUPS_MOST).map(group => valueText(snapshot, odd, group));
+  return `${values.join(' or ')}${theirs.length > GROUPS_MOST ? ' or another' : ''}, ${othersText(snapshot, odd)}`;
+}
+
+/** The same for programs: see ODD in shapes.ts. */
+export function oddJson(snapshot: Snapshot, names: Names, odd: Odd) {
+  return {
+    family: odd.family,
+    trait: odd.trait.name,
+    minority: odd.isMinority,
+    groups: odd.groups.map(group => ({
+      value: valueText(snapshot, odd, group),
+      nodes: fold(group.members.map(at => names[at] as string)),
+      count: group.members.length,
+    })),
+  };
 }

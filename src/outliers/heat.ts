@@ -1,18 +1,18 @@
 // Nodes of a family that are hotter than its others: idle ones compared with idle ones, busy ones with busy ones, and
 // only with nodes of the same hardware. By the floors and the limit that hold for the nodes of a job, but in one look.
 
-import { deviations } from '../outliers/deviation.js';
-import { limitOf } from '../outliers/judge.js';
-import { FEWEST } from '../outliers/peers.js';
-import { COMPARED, type Compared } from '../outliers/readings.js';
+import type { Surveyed } from '../query/survey.js';
 import { Cursor } from '../readings/cursor.js';
 import { type Measure, taken } from '../readings/measures.js';
 import { readingOf } from '../readings/readings.js';
 import { writeValue } from '../readings/units.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { compareNames } from '../text/hostlists.js';
+import { deviations } from './deviation.js';
+import { limitOf } from './judge.js';
 import { type BoardTrait, type FamilyOf, type Odd, oddOnes, usualFamily } from './odd.js';
-import type { Surveyed } from './survey.js';
+import { FEWEST } from './peers.js';
+import { COMPARED, type Compared } from './readings.js';
 
 /** Up to this use, in per cent, a node is idle, and from that on busy; what is between has no peers. */
 const [IDLE_MOST, BUSY_LEAST] = [10, 80];
