@@ -1,7 +1,7 @@
 // A line for each job, for terminals.
 
 import { elapsedText, memoryText, percent, statesText } from '../jobs/jobfacts.js';
-import { jobJson, type ListedJob } from '../jobs/joblist.js';
+import type { ListedJob } from '../jobs/joblist.js';
 import { NOTHING } from '../query/columns.js';
 import { cut, oneLine } from '../text/text.js';
 import { type LookResult, rowsText, type SchedulerLook } from './schedulerlook.js';
@@ -17,11 +17,11 @@ const COLUMNS: readonly TableColumn<ListedJob>[] = [
   { title: 'TIME', text: ({ job }) => elapsedText(job) },
   { title: 'NODES', text: statesText },
   { title: 'CPUS', text: ({ job }) => (job.cpus === 0 ? undefined : String(job.cpus)) },
-  { title: 'BUSY', text: ({ busy }) => busy?.toFixed(1) },
-  { title: 'EFF', text: ({ efficiency }) => percent(efficiency) },
+  { title: 'BUSY', text: ({ told }) => told.cpus_busy?.toFixed(1) },
+  { title: 'EFF', text: ({ told }) => percent(told.efficiency) },
   { title: 'MEM', text: memoryText },
-  { title: 'GPUS', text: ({ gpus, gpusBusy }) => (gpus === 0 ? undefined : `${gpusBusy ?? NOTHING}/${gpus}`) },
-  { title: 'WORST', isLeft: true, text: ({ worst }) => `${oneLine(worst.name)} ${worst.why}`.trim() },
+  { title: 'GPUS', text: ({ told: { gpus, gpus_busy } }) => (gpus ? `${gpus_busy ?? NOTHING}/${gpus}` : undefined) },
+  { title: 'WORST', isLeft: true, text: ({ told: { worst } }) => `${oneLine(worst.node)} ${worst.why ?? ''}`.trim() },
   { title: 'NAME', isLeft: true, text: ({ job }) => cut(oneLine(job.name), NAME_MOST) },
 ];
 
@@ -29,7 +29,7 @@ const COLUMNS: readonly TableColumn<ListedJob>[] = [
 export function showJobs(jobs: readonly ListedJob[], { slurm }: SchedulerLook, long?: boolean): LookResult {
   return {
     key: 'jobs',
-    json: () => jobs.map(jobJson),
+    json: () => jobs.map(({ told }) => told),
     lines: paint => rowsText('jobs', COLUMNS, jobs, { slurm, long, paint }),
   };
 }

@@ -2,7 +2,7 @@
 // the scheduler.
 
 import { listJobs } from '../jobs/joblist.js';
-import { type ListedUser, listUsers, userJson } from '../jobs/userlist.js';
+import { type ListedUser, listUsers } from '../jobs/userlist.js';
 import { defineVerb, parseVerb } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
 import { namesOf } from '../query/survey.js';
@@ -32,18 +32,22 @@ unknown to board and scheduler, 2 usage, 4 no board, or stalled.`,
 /** A long name must not push everything else off the screen. */
 const USER_MOST = 24;
 
-function useText(share: number | undefined, { shared }: ListedUser): string | undefined {
-  return share === undefined ? undefined : `${shared.length > 0 ? '~' : ''}${Math.round(100 * share)}%`;
+function useText(share: number | undefined, { told }: ListedUser): string | undefined {
+  return share === undefined ? undefined : `${told.shared_count > 0 ? '~' : ''}${Math.round(100 * share)}%`;
 }
 
 const COLUMNS: readonly TableColumn<ListedUser>[] = [
-  { title: 'USER', isLeft: true, text: ({ user }) => (user === '' ? undefined : cut(oneLine(user), USER_MOST)) },
-  { title: 'JOBS', text: ({ jobs }) => String(jobs.length) },
-  { title: 'NODES', text: ({ names }) => String(names.length) },
-  { title: 'CPUS', text: ({ cpus }) => (cpus === 0 ? undefined : String(cpus)) },
-  { title: 'CPU', text: user => useText(user.cpuUse, user) },
-  { title: 'GPUS', text: ({ gpus }) => (gpus === 0 ? undefined : String(gpus)) },
-  { title: 'GPU', text: user => useText(user.gpuUse, user) },
+  {
+    title: 'USER',
+    isLeft: true,
+    text: ({ told: { user } }) => (user === '' ? undefined : cut(oneLine(user), USER_MOST)),
+  },
+  { title: 'JOBS', text: ({ told }) => String(told.job_count) },
+  { title: 'NODES', text: ({ told }) => String(told.node_count) },
+  { title: 'CPUS', text: ({ told: { cpus } }) => (cpus === 0 ? undefined : String(cpus)) },
+  { title: 'CPU', text: user => useText(user.told.cpu_use, user) },
+  { title: 'GPUS', text: ({ told: { gpus } }) => (gpus === 0 ? undefined : String(gpus)) },
+  { title: 'GPU', text: user => useText(user.told.gpu_use, user) },
   {
     title: 'TROUBLE',
     isLeft: true,
@@ -56,7 +60,7 @@ export function showUsers({ slurm, nodeOf, among }: SchedulerLook, long?: boolea
   const users = listUsers(listJobs(slurm, nodeOf, among), slurm, nodeOf);
   return {
     key: 'users',
-    json: () => users.map(userJson),
+    json: () => users.map(({ told }) => told),
     lines: paint => rowsText(verb.name, COLUMNS, users, { slurm, long, paint }),
   };
 }

@@ -12,7 +12,7 @@ import type { Node } from '../shm/snapshot.js';
 import { formatDuration } from '../text/durations.js';
 import { shownNames } from '../text/hostlists.js';
 import { cut, oneLine } from '../text/text.js';
-import { jobJson, type ListedJob } from './joblist.js';
+import type { ListedJob } from './joblist.js';
 import { type JobMember, memberJson, toldOf } from './jobmembers.js';
 
 /** Names of nodes, and what others wrote, take no more of a line. */
@@ -22,8 +22,8 @@ const DIFFERS_MOST = 42;
 const brief = (text: string) => cut(oneLine(text), TEXT_MOST);
 
 /** `3 live, 1 silent`; `4` if all are live. */
-export function statesText({ states }: ListedJob): string {
-  const counts = [...states];
+export function statesText({ told }: ListedJob): string {
+  const counts = Object.entries(told.states) as [State | 'absent', number][];
   if (counts.length === 1 && counts[0]?.[0] === 'live') return String(counts[0][1]);
   const rank = (state: State | 'absent') => (state === 'absent' ? -1 : STATES.indexOf(state));
   return counts
@@ -35,8 +35,8 @@ export function statesText({ states }: ListedJob): string {
 export const percent = (share: number | undefined) => (share === undefined ? undefined : `${Math.round(100 * share)}%`);
 
 /** The share of the memory of its nodes that is in use. */
-export const memoryText = ({ memUsedMib, memTotalMib }: ListedJob) =>
-  percent(memUsedMib === undefined || !memTotalMib ? undefined : memUsedMib / memTotalMib);
+export const memoryText = ({ told: { mem_used_mib, mem_total_mib } }: ListedJob) =>
+  percent(mem_used_mib === undefined || !mem_total_mib ? undefined : mem_used_mib / mem_total_mib);
 
 /** For how long it has run at that time, ms since 1970; undefined: nobody knows. */
 export function elapsedMs({ start_s }: SchedulerJob, nowMs: number): number | undefined {
@@ -113,7 +113,8 @@ export const MEMBER_COLUMNS: readonly MemberColumn[] = [
 
 /** What the job is, in lines. */
 export function jobLines(row: ListedJob): string[] {
-  const { job, names, states, alone, busy, efficiency, gpus, gpusBusy } = row;
+  const { job, names, told } = row;
+  const { states, alone, cpus_busy: busy, efficiency, gpus, gpus_busy } = told;
   const time = elapsedText(job);
   const head = [
     `job ${brief(job.id)}`,
@@ -127,11 +128,11 @@ export function jobLines(row: ListedJob): string[] {
   const facts = [
     ...(job.cpus === 0 ? [] : [`${job.cpus} ${job.cpus === 1 ? 'CPU' : 'CPUs'}${busyText}`]),
     ...(used === undefined ? [] : [`${used} of the memory of its nodes in use`]),
-    ...(gpus === 0
-      ? []
-      : [`${gpus} ${gpus === 1 ? 'GPU' : 'GPUs'}${gpusBusy === undefined ? '' : `, ${gpusBusy} in use`}`]),
+    ...(gpus
+      ? [`${gpus} ${gpus === 1 ? 'GPU' : 'GPUs'}${gpus_busy === undefined ? '' : `, ${gpus_busy} in use`}`]
+      : []),
   ];
-  const isAllLive = states.size === 1 && states.has('live');
+  const isAllLive = Object.keys(states).join() === 'live';
   const nodes = `${plural(names.length)}, ${isAllLive ? 'all live' : statesText(row)}: ${shownNames(names)}`;
   return [
     `${head}: ${brief(job.state)}${time === undefined ? '' : ` for ${time}`}`,
@@ -169,7 +170,7 @@ export function jobPageJson(
 ) {
   const { id } = row.job;
   return {
-    ...jobJson(row),
+    ...row.told,
     unjudged: slurm.unjudged(id),
     marks: slurm.marks.filter(({ job }) => job === id),
     trouble,

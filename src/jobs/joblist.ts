@@ -1,6 +1,7 @@
 // Jobs and the nodes they run on: the states of the nodes, how busy the allocated CPUs and GPUs are, and the worst
 // node. Only what no other job shares counts as a job's own.
 
+import type { JobInfo } from '../presentation/shapes.js';
 import type { Survey } from '../query/survey.js';
 import type { Value } from '../readings/measures.js';
 import { readingOf } from '../readings/readings.js';
@@ -11,22 +12,15 @@ import { PROBLEMS, type Problem } from '../shm/problems.js';
 import { compareNames, expandNodeNames, fold } from '../text/hostlists.js';
 import { withNumber } from '../text/jobnumbers.js';
 
-/** What is shown of a job's nodes. */
+/** What is shown of a job and its nodes. */
 export interface ListedJob {
   readonly job: SchedulerJob;
   /** Names on the board; NodeNames where the board does not have the node. */
   readonly names: readonly string[];
-  /** How many nodes are in each state; `absent`: not on the board. */
-  readonly states: ReadonlyMap<State | 'absent', number>;
-  /** Whether no other job runs on any of its nodes. */
-  readonly alone: boolean;
-  readonly busy?: number | undefined;
-  readonly efficiency?: number | undefined;
-  readonly memUsedMib?: number | undefined;
-  readonly memTotalMib?: number | undefined;
-  readonly gpus: number;
-  readonly gpusBusy?: number | undefined;
-  readonly worst: { readonly name: string; readonly why: string; readonly rank: number };
+  /** As programs get it. */
+  readonly told: JobInfo;
+  /** That of its worst node. */
+  readonly rank: number;
 }
 
 const READINGS = {
@@ -89,14 +83,15 @@ function listJob(job: SchedulerJob, slurm: SchedulerView, nodeOf: (name: string)
   const nodeNames = expandNodeNames(job.nodes);
   const names = nodeNames.map(name => slurm.pairing.matched.boardName.get(name) ?? name);
   const nodes = nodeNames.map(name => nodeOf(slurm.pairing.matched.boardName.get(name) ?? ''));
-  const states = new Map<State | 'absent', number>();
-  let worst: ListedJob['worst'] = { name: names[0] ?? '', why: '', rank: Number.POSITIVE_INFINITY };
+  const states: Record<string, number> = {};
+  let worst: JobInfo['worst'] = { node: names[0] ?? '' };
+  let rank = Number.POSITIVE_INFINITY;
   for (const [i, node] of nodes.entries()) {
     const state = node?.state ?? 'absent';
-    states.set(state, (states.get(state) ?? 0) + 1);
+    states[state] = (states[state] ?? 0) + 1;
     const [problem] = node?.problems ?? [];
     const cpu = node?.cpu;
-    const how: [rank: number, why: string] =
+    const [place, why]: [rank: number, why: string | undefined] =
       state === 'absent'
         ? [
             ABSENT,
@@ -106,8 +101,8 @@ function listJob(job: SchedulerJob, slurm: SchedulerView, nodeOf: (name: string)
           ? [STATES.indexOf(state), state]
           : problem !== undefined
             ? [UNHEALTHY + PROBLEMS.indexOf(problem), problem]
-            : [WELL + (cpu ?? 0), cpu === undefined ? '' : `${Math.round(cpu)}%`];
-    if (how[0] < worst.rank) worst = { name: names[i] as string, why: how[1], rank: how[0] };
+            : [WELL + (cpu ?? 0), cpu === undefined ? undefined : `${Math.round(cpu)}%`];
+    if (place < rank) [rank, worst] = [place, { node: names[i] as string, why }];
   }
   // As far as is shown; whether anything is hidden is a sentence of its own.
   const alone = nodeNames.every(name => slurm.isAlone(name) !== false);
@@ -117,62 +112,32 @@ function listJob(job: SchedulerJob, slurm: SchedulerView, nodeOf: (name: string)
   const total = sum(ours.map(node => node.total));
   const left = sum(ours.map(node => node.left));
   const gpus = alone ? nodeNames.reduce((all, name) => all + (slurm.nodeNamed(name)?.gpus_used ?? 0), 0) : 0;
-  return {
-    job,
-    names,
+  const { id, state, user, partition, name, start_s, cpus } = job;
+  const told: JobInfo = {
+    ...{ id, state, user, partition, name, start_s },
+    // Only programs get it, and to fold the names of thousands of jobs takes long.
+    get nodes() {
+      return fold(names);
+    },
+    node_count: names.length,
     states,
     alone,
-    busy: busy === undefined ? undefined : busy / 100,
-    efficiency: busy === undefined || job.cpus === 0 ? undefined : busy / 100 / job.cpus,
-    memUsedMib: total === undefined || left === undefined ? undefined : total - left,
-    memTotalMib: total,
-    gpus,
-    gpusBusy: gpus === 0 ? undefined : sum(ours.map(node => node.gpus)),
+    cpus,
+    cpus_busy: busy === undefined ? undefined : busy / 100,
+    efficiency: busy === undefined || cpus === 0 ? undefined : busy / 100 / cpus,
+    mem_used_mib: total === undefined || left === undefined ? undefined : total - left,
+    mem_total_mib: total,
+    gpus: alone ? gpus : undefined,
+    gpus_busy: gpus === 0 ? undefined : sum(ours.map(node => node.gpus)),
     worst,
   };
+  return { job, names, told, rank };
 }
 
 /** Jobs in the order of their worst nodes; healthy jobs by their numbers. */
 function inOrder(jobs: readonly ListedJob[]): ListedJob[] {
-  const rank = ({ worst }: ListedJob) => Math.min(worst.rank, WELL);
-  return [...jobs].sort((a, b) => rank(a) - rank(b) || compareNames(a.job.id, b.job.id));
-}
-
-/** One job, for programs. */
-export function jobJson({
-  job,
-  names,
-  states,
-  alone,
-  busy,
-  efficiency,
-  memUsedMib,
-  memTotalMib,
-  gpus,
-  gpusBusy,
-  worst,
-}: ListedJob) {
-  const { id, state, user, partition, name, start_s, cpus } = job;
-  return {
-    id,
-    state,
-    user,
-    partition,
-    name,
-    start_s,
-    nodes: fold(names),
-    node_count: names.length,
-    states: Object.fromEntries(states),
-    alone,
-    cpus,
-    cpus_busy: busy,
-    efficiency,
-    mem_used_mib: memUsedMib,
-    mem_total_mib: memTotalMib,
-    gpus: alone ? gpus : undefined,
-    gpus_busy: gpusBusy,
-    worst: { node: worst.name, why: worst.why === '' ? undefined : worst.why },
-  };
+  const rankOf = ({ rank }: ListedJob) => Math.min(rank, WELL);
+  return [...jobs].sort((a, b) => rankOf(a) - rankOf(b) || compareNames(a.job.id, b.job.id));
 }
 
 /** Whose nodes are asked for. */

@@ -1,29 +1,23 @@
 // Users and the nodes that their jobs hold: how much of what was given to them is in use, and which nodes are in
 // trouble. Use is a node's: where jobs of others run beside theirs, it is that of all of them.
 
+import type { UserInfo } from '../presentation/shapes.js';
 import type { SchedulerView } from '../schedulerfile/schedulerview.js';
 import { compareNames, expandNodeNames, fold } from '../text/hostlists.js';
 import type { JobNode, ListedJob } from './joblist.js';
 
+/** So many jobs of a user are told to programs by their numbers; `job_count` is of all. */
+const JOBS_MOST = 1000;
+
 /** What is shown of a user. */
 export interface ListedUser {
-  /** Empty: of jobs whose user the scheduler does not tell. */
-  readonly user: string;
-  readonly jobs: readonly string[];
-  /** Names on the board; NodeNames where the board does not have the node. */
-  readonly names: readonly string[];
-  /** CPUs given to their jobs; 0: not told. */
-  readonly cpus: number;
-  /** The busy part of the CPUs that are given to jobs on their live nodes; undefined: not known. */
-  readonly cpuUse?: number | undefined;
-  /** GPUs given to jobs on their nodes, and the busy part of them. */
-  readonly gpus: number;
-  readonly gpuUse?: number | undefined;
-  /** The nodes on which jobs of others run, too, as far as is shown. */
-  readonly shared: readonly string[];
+  /** As programs get it. `user` is empty of jobs whose user the scheduler does not tell. */
+  readonly told: UserInfo;
   /** The nodes that are not live, unhealthy, or not on the board. */
   readonly trouble: readonly string[];
 }
+
+const foldSome = (names: readonly string[]) => (names.length === 0 ? undefined : fold(names));
 
 /** Parts of wholes, added. */
 class Share {
@@ -65,17 +59,31 @@ function listUser(
     cpus.add(node.cpu, node.cpus, told?.cpus_used || told?.cpus || node.cpus);
     gpus.add(node.gpu, node.gpuCount, told?.gpus_used);
   }
-  return {
+  const told: UserInfo = {
     user,
-    jobs: jobs.map(({ job }) => job.id).sort(compareNames),
-    names: [...names],
+    job_count: jobs.length,
+    jobs: jobs
+      .map(({ job }) => job.id)
+      .sort(compareNames)
+      .slice(0, JOBS_MOST),
+    node_count: names.size,
+    get nodes() {
+      return fold([...names]);
+    },
     cpus: jobs.reduce((all, { job }) => all + job.cpus, 0),
-    cpuUse: cpus.value,
+    cpu_use: cpus.value,
     gpus: gpusGiven,
-    gpuUse: gpus.value,
-    shared,
-    trouble,
+    gpu_use: gpus.value,
+    shared_count: shared.length,
+    get shared() {
+      return foldSome(shared);
+    },
+    trouble_count: trouble.length,
+    get trouble() {
+      return foldSome(trouble);
+    },
   };
+  return { told, trouble };
 }
 
 /** The users of these jobs, who has the most nodes first. `nodeOf`: as for `nodesOf` of joblist.ts. */
@@ -91,29 +99,6 @@ export function listUsers(
     else others.push(job);
   }
   return Array.from(byUser, ([user, theirs]) => listUser(user, theirs, slurm, nodeOf)).sort(
-    (a, b) => b.names.length - a.names.length || compareNames(a.user, b.user),
+    ({ told: a }, { told: b }) => b.node_count - a.node_count || compareNames(a.user, b.user),
   );
-}
-
-/** So many jobs of a user are told to programs by their numbers; `job_count` is of all. */
-const JOBS_MOST = 1000;
-
-/** One user, for programs. */
-export function userJson({ user, jobs, names, cpus, cpuUse, gpus, gpuUse, shared, trouble }: ListedUser) {
-  const some = (those: readonly string[]) => (those.length === 0 ? undefined : fold(those));
-  return {
-    user,
-    job_count: jobs.length,
-    jobs: jobs.slice(0, JOBS_MOST),
-    node_count: names.length,
-    nodes: fold(names),
-    cpus,
-    cpu_use: cpuUse,
-    gpus,
-    gpu_use: gpuUse,
-    shared_count: shared.length,
-    shared: some(shared),
-    trouble_count: trouble.length,
-    trouble: some(trouble),
-  };
 }

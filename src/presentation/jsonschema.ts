@@ -2,25 +2,23 @@
 
 import type { BoardChange } from '../changes/changes.js';
 import { terms } from '../layout/terms.gen.js';
-import { array, flag, integer, list, map, number, object, opened, type Schema, text, word } from './schema.js';
 import {
-  BOARD,
-  JOB,
-  LAST_WORDS,
-  MARK,
-  MEMBER,
-  nodeShape,
-  ODD,
-  SLURM,
-  said,
-  structShape,
-  TROUBLE,
-  USER,
-} from './shapes.js';
+  array,
+  flag,
+  integer,
+  list,
+  map,
+  number,
+  object,
+  opened,
+  partsOf,
+  type Schema,
+  text,
+  word,
+} from '../text/schema.js';
+import { chosenNode, PARTS } from './nodeshape.js';
+import { JOB, JOB_PAGE, LAST_WORDS, ODD, said, schema, state, USER } from './shapes.js';
 
-const ref = (name: string): Schema => ({ $ref: `#/$defs/${name}` });
-const schema = { const: 1 } as const;
-const state = word(terms.node_state);
 const problem = word(terms.problem);
 const node = text();
 const count = integer();
@@ -118,31 +116,28 @@ const ANOMALY = object({
   text: text('for people; its words may change'),
 });
 
+const CHOSEN = chosenNode('number', 'string', 'object');
+
 const STATUS = object(
   {
     schema,
-    board: ref('Board'),
+    board: PARTS.Board,
     anomalies: array(ANOMALY, 'as with --long'),
-    trouble: array(ref('Trouble'), 'in the order of the text'),
-    'slurm?': ref('Slurm'),
+    trouble: array(PARTS.Trouble, 'in the order of the text'),
+    'slurm?': PARTS.Slurm,
     'totals?': TOTALS,
     'groups?': array(GROUP, 'with --by, in the order of the text'),
-    nodes: array({ anyOf: [ref('Node'), ref('Chosen')] }, 'the worst first, or as --sort says'),
+    nodes: array({ anyOf: [PARTS.Node, CHOSEN] }, 'the worst first, or as --sort says'),
   },
   'beoboard status, beoboard show; with --watch one in each line',
 );
 
 /** What the scheduler's verbs have in common. */
 const ofScheduler = (key: string, items: Schema, description: string) =>
-  object({ schema, slurm: ref('Slurm'), anomalies: array(text(), 'sentences'), [key]: array(items) }, description);
+  object({ schema, slurm: PARTS.Slurm, anomalies: array(text(), 'sentences'), [key]: array(items) }, description);
 
-const JOBS = object({
-  ...JOB,
-  'unjudged?': text('why none of its nodes can be marked'),
-  'marks?': array(MARK),
-  'trouble?': array(ref('Trouble'), 'the lines about its nodes'),
-  'members?': array(MEMBER),
-});
+/** What one job has besides. */
+const ofOne = Object.fromEntries(Object.entries(JOB_PAGE).map(([key, of]) => [`${key.replace('?', '')}?`, of]));
 
 const JOURNAL_JOB = object({
   id: text(),
@@ -247,11 +242,15 @@ const DESCRIBED = object(
   'beoboard describe',
 );
 
-/** What the top level may be, and the parts of these. */
-const DEFS: Readonly<Record<string, Schema>> = {
+/** What the top level may be. */
+const TOP: Readonly<Record<string, Schema>> = {
   Status: STATUS,
   NoBoard: object({ schema, no_board: text('why') }, 'beoboard status --watch while there is no board'),
-  Jobs: ofScheduler('jobs', JOBS, 'beoboard jobs; one job has its marks, trouble and members, too'),
+  Jobs: ofScheduler(
+    'jobs',
+    object({ ...JOB, ...ofOne }),
+    'beoboard jobs; one job has its marks, trouble and members, too',
+  ),
   Users: ofScheduler('users', USER, 'beoboard users'),
   OddNodes: object({ schema, odd: array(object(ODD)) }, 'beoboard odd'),
   Acks: ACKS,
@@ -263,36 +262,9 @@ const DEFS: Readonly<Record<string, Schema>> = {
   JournalEvent: JOURNAL,
   LastEnd: LAST_END,
   Described: DESCRIBED,
-  Board: BOARD,
-  Trouble: TROUBLE,
-  Slurm: SLURM,
-  Node: nodeShape(ref('Report')),
-  Chosen: {
-    type: 'object',
-    properties: { name: node, state },
-    required: ['name', 'state'],
-    additionalProperties: { type: ['number', 'string', 'object'] },
-    description: 'a node with -o: its name, its state and the fields that were asked for',
-  },
-  Report: structShape(
-    'report',
-    'the last report: what was not measured is absent; beoboard describe FIELD explains it',
-  ),
 };
 
-const TOP = [
-  'Status',
-  'NoBoard',
-  'Jobs',
-  'Users',
-  'OddNodes',
-  'Acks',
-  'Forgotten',
-  'Event',
-  'JournalEvent',
-  'LastEnd',
-  'Described',
-];
+const AT = '#/$defs/';
 
 /** The schema. `isClosed`: of exactly this version, in which no object has other keys than those that it names. */
 export function jsonSchema(isClosed = false): object {
@@ -300,8 +272,8 @@ export function jsonSchema(isClosed = false): object {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'beoboard --json',
     description: 'What verbs print with --json: docs/json.md. Later versions may add keys and words.',
-    anyOf: TOP.map(ref),
-    $defs: DEFS,
+    anyOf: Object.keys(TOP).map(name => ({ $ref: `${AT}${name}` })),
+    $defs: partsOf({ ...TOP, ...PARTS, Chosen: CHOSEN }, AT),
   };
   return isClosed ? document : (opened(document) as object);
 }

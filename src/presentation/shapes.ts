@@ -1,35 +1,28 @@
 // The shapes of what programs get about a board, its nodes and jobs, as JSON Schema: of `--json`, in
 // docs/json.schema.json, and of the API. Pure.
 
-import { type Field, isBig } from '../layout/codec.js';
-import { dictionary } from '../layout/dictionary.gen.js';
-import { structs } from '../layout/layout.gen.js';
+import { TROUBLE } from '../acks/info.js';
 import { terms } from '../layout/terms.gen.js';
-import { array, flag, integer, list, map, number, object, type Schema, text, word } from './schema.js';
+import {
+  array,
+  type Described,
+  type DescribedKeys,
+  flag,
+  integer,
+  list,
+  map,
+  number,
+  object,
+  schemaOf,
+  text,
+  word,
+} from '../text/schema.js';
 
-const state = word(terms.node_state);
-const reason = text('a word of the enum reason in proto/board-v2.md');
-const problems = (description: string) => array(word(terms.problem), description);
-
-/** What the contract says of a field, with its unit. */
-function aboutField(struct: string, field: string): string | undefined {
-  const { meaning = '', unit = '' } = dictionary.find(entry => entry.struct === struct && entry.field === field) ?? {};
-  return [meaning, unit].filter(part => part !== '').join('; ') || undefined;
-}
-
-/** The fields of a struct of the contract as in JSON: a number that can exceed 2^53 is a decimal string. */
-export function structShape(struct: keyof typeof structs, description?: string): Schema {
-  const fields = Object.entries<Field>(structs[struct].fields).filter(([, { kind }]) => kind !== 'reserved');
-  const shapes = fields.map(([name, { type, count, unit }]): [string, Schema] => {
-    const about = aboutField(struct, name);
-    if (type === 'char') return [`${name}?`, text(about)];
-    const one: Schema = Object.hasOwn(structs, type)
-      ? structShape(type as keyof typeof structs)
-      : { type: type.endsWith('64') && isBig({ unit }) ? 'string' : 'integer' };
-    return [`${name}?`, { ...(count > 0 ? array(one) : one), ...(about !== undefined && { description: about }) }];
-  });
-  return object(Object.fromEntries(shapes), description);
-}
+/** The number of all these shapes. */
+export const schema = schemaOf<1>({ const: 1 });
+export const state = word(terms.node_state);
+export const reason = text('a word of the enum reason in proto/board-v2.md');
+export const problems = (description: string) => array(word(terms.problem), description);
 
 /** The words that tell what a last report said. */
 export const said = (description?: string) => array(word([...terms.last_words, 'hottest']), description);
@@ -42,73 +35,6 @@ export const LAST_WORDS = object(
   },
   'what its last report before it fell silent or was booted said',
 );
-
-const MEMORY = object(
-  {
-    since_ms: number('since when the board remembers it; what never was since then is absent'),
-    'heard_ms?': number('since when it is heard without a gap'),
-    'boot_ms?': number('since the first report of its boot'),
-    'recent?': problems('those that are not over'),
-    'episodes?': map(
-      object({ count: integer(), began_ms: number('the last began'), seen_ms: number('the last was last seen') }),
-      'by problem',
-    ),
-    'silence?': object({
-      count: integer(),
-      began_ms: number('the last began'),
-      'ended_ms?': number('it ended; absent: not heard since'),
-    }),
-    'last_words?': LAST_WORDS,
-  },
-  'what the board remembers of it, in ms up to now',
-);
-
-const JOB_OF_NODE = object({ id: text(), state: text(), user: text(), partition: text() });
-
-/** A node without a choice of fields; `report`: the shape of its report. */
-export const nodeShape = (report: Schema): Schema =>
-  object({
-    name: text(),
-    state,
-    'problems?': problems('the worst first; absent if it has none or is not heard'),
-    'why?': text('that reports in its name are rejected, and why: it proves nothing about the node'),
-    'age_ms?': number("time since the stamp of its last report, by the master's monotonic clock"),
-    'link?': text('the name of the link through which that came'),
-    'address?': text('where that came from'),
-    reports: integer('accepted'),
-    lost: integer('missing by sequence number while the receiver listened; falls by one when such a report comes late'),
-    unheard: integer('missing while it did not listen, or the link was down'),
-    duplicate: integer('had already arrived by another path'),
-    late: integer('arrived after a newer one'),
-    refused: integer('rejected for any reason'),
-    restarts: integer('starts of its sender'),
-    reboots: integer(),
-    resets: integer('reports accepted only because nothing else was heard'),
-    'boot_id?': text('16 hexadecimal digits; changes when it reboots'),
-    'offset_us?': number("its wall clock minus the master's, with the time for collecting and transit"),
-    'last_refusal?': object(
-      { reason, age_ms: number(), offset_us: number() },
-      'the last rejected report that it made itself, perhaps long ago: it may be a recording',
-    ),
-    'memory?': MEMORY,
-    'report?': report,
-    'names?': map({}, 'the words for its numbers: a word for an enum, a list of the bits that are set for a mask'),
-    'rates?': map({}, 'counters per second, net by interface; cpu_*_pct in per cent'),
-    'slurm?': object(
-      {
-        node_name: text(),
-        'host?': text(),
-        state: text(),
-        'reason?': text(),
-        'cpus?': integer(),
-        'cpus_used?': integer(),
-        'gpus?': integer(),
-        'gpus_used?': integer(),
-        jobs: array(JOB_OF_NODE),
-      },
-      'its side in the scheduler, if that is asked for',
-    ),
-  });
 
 const LINK = object(
   {
@@ -191,41 +117,6 @@ export const BOARD = object(
   'the receiver and its board: look here before you blame nodes',
 );
 
-const moment = (description?: string) => text(`ISO 8601, UTC${description === undefined ? '' : `: ${description}`}`);
-
-/** A line of the trouble list; see `TroubleInfo`. */
-export const TROUBLE = object(
-  {
-    key: text('kind and cause, as root_full or link:eth0; of one of several, with more behind it'),
-    kind: text(),
-    severity: word(['critical', 'warning', 'notice']),
-    'nodes?': list('those that have it, or had it if it has ended; absent: it is about no node'),
-    count: integer('how many nodes'),
-    what: text('in words that follow these names'),
-    'since?': moment('since when its first node has it'),
-    'since_last?': moment('since when the last one has it, if more than a second later'),
-    'ended?': moment('when its last node was well, or not heard any more'),
-    'ended_first?': moment('when its first one was, if more than a second earlier'),
-    'times?': integer('how often the node that had it most had it'),
-    'times_since?': moment('since when these are counted'),
-    'flapping?': integer('it flaps: how often in the last hour, from the third time on'),
-    'times_hour?': integer('how often in the last hour, by the journal'),
-    'jobs?': array(
-      object({ id: text(), user: text() }),
-      'the first eight on its nodes; absent: not shown to you, or old',
-    ),
-    'jobs_more?': integer('how many more'),
-    'aside?': object({ nodes: list(), count: integer(), why: text() }, 'those on hold, drained or in maintenance'),
-    'ack?': object({ by: text(), until: moment(), 'reason?': text() }, 'who acknowledged it'),
-    'ack_before?': object(
-      { by: text(), at: moment(), last: flag('the one just before this') },
-      'who acknowledged an earlier one of one of its nodes',
-    ),
-    'dim?': word(['ended', 'acknowledged', 'aside'], 'why it is dimmed; aside: all its nodes'),
-  },
-  'a line of the trouble list',
-);
-
 /** See `SchedulerView.head`. */
 export const SLURM = object(
   {
@@ -261,9 +152,10 @@ export const JOB = {
   'gpus_busy?': number(),
   worst: object({ node: text(), 'why?': text() }),
 };
+export type JobInfo = DescribedKeys<typeof JOB>;
 
 /** A node that differs from its job's others. */
-export const MARK = object({
+const MARK = object({
   ...{ job: text(), node: text(), reading: text(), value: number(), peers: integer('so many it is compared with') },
   ...{ median: number('of these'), lowest: number(), highest: number(), since_ms: number('CLOCK_MONOTONIC') },
 });
@@ -284,7 +176,15 @@ export const MEMBER = object({
   ),
 });
 
-/** See `userJson`. */
+/** The further keys of a job that is shown alone; see `jobPageJson`. */
+export const JOB_PAGE = {
+  'unjudged?': text('why none of its nodes can be marked'),
+  marks: array(MARK),
+  trouble: array(TROUBLE, 'the lines about its nodes, the worst first'),
+  members: array(MEMBER, 'who differs most from the others first'),
+};
+
+/** A user whose jobs have nodes. */
 export const USER = object({
   user: text(),
   job_count: integer(),
@@ -300,6 +200,8 @@ export const USER = object({
   trouble_count: integer(),
   'trouble?': list('nodes that are not live, unhealthy, or not on the board'),
 });
+
+export type UserInfo = Described<typeof USER>;
 
 /** The keys of a family's difference; see `oddJson`. */
 export const ODD = {

@@ -4,6 +4,7 @@
 
 import { SCALES, type Scale } from '../readings/scales.js';
 import { SlicedLook } from '../service/slices.js';
+import type { JobAnswer, NodeHistory, Runs, StateRuns } from './answers.js';
 import {
   addValues,
   BLOCK,
@@ -250,28 +251,16 @@ export class RiverHistory {
 
   /** Nodes, with one reading; unknown nodes have only gaps. */
   nodes(names: readonly string[], scale: number): HistoryTable {
-    const { places, sinceMs } = this.#span();
-    // The first column of readings is at the beginning of its ten seconds: columns before it take the value that
-    // follows.
-    const first = this.#newest - places.length + 1;
-    const slow = Array.from({ length: Math.ceil(places.length / EVERY) }, (_, i) => {
-      const number = Math.floor((first + i * EVERY + EVERY - 1) / EVERY) * EVERY;
-      return this.#numbers[number % COLUMNS] === number ? (number % COLUMNS) / EVERY : -1;
-    });
+    const { places, slow, sinceMs, states } = this.#axis();
+    const half = Math.ceil(places.length / 2);
     const columns = names.map(name => {
-      const node = this.#places.get(name);
-      const block = node === undefined ? undefined : this.#blocks[node >>> 8];
-      const packed = new Uint8Array(Math.ceil(places.length / 2) + slow.length).fill(NONE);
-      if (block === undefined || node === undefined) return packed;
-      const at = node & (BLOCK - 1);
-      for (const [i, place] of places.entries()) {
-        const bits = place < 0 ? GAP : bitsAt(block, at, place);
+      // Columns before the first readings take these, so that all that are left begin at the same place.
+      const packed = new Uint8Array(half + Math.ceil(places.length / EVERY)).fill(NONE);
+      for (const [i, bits] of this.#bitsOf(name, places).entries()) {
         const shift = (i & 1) * 4;
         packed[i >> 1] = ((packed[i >> 1] as number) & ~(15 << shift)) | (bits << shift);
       }
-      const half = Math.ceil(places.length / 2);
-      for (const [i, column] of slow.entries())
-        packed[half + i] = column < 0 ? NONE : (block.values[(column * SCALES.length + scale) * BLOCK + at] as number);
+      packed.set(this.#valuesOf(name, scale, slow), half);
       return packed;
     });
     return {
@@ -281,7 +270,7 @@ export class RiverHistory {
         step_ms: TICK_MS,
         columns: places.length,
         value_every: EVERY,
-        gaps: this.#gaps(places),
+        gaps: states.gaps,
         rows: names.map(name => ({ name })),
       },
       columns,
@@ -301,12 +290,33 @@ export class RiverHistory {
     };
   }
 
+  /** What is kept of a node: its block, and its place there; undefined: it is not known. */
+  #kept(name: string): [block: HistoryBlock, at: number] | undefined {
+    const place = this.#places.get(name) ?? MOST_NODES;
+    const block = this.#blocks[place >>> 8];
+    return block && [block, place & (BLOCK - 1)];
+  }
+
+  /** The states of a node in these columns, each as in the low bits of a cell, or a gap. */
+  #bitsOf(name: string, places: readonly number[]): Uint8Array {
+    const kept = this.#kept(name);
+    return Uint8Array.from(places, place => (place < 0 || kept === undefined ? GAP : bitsAt(...kept, place)));
+  }
+
+  /** A reading of a node in the columns of these numbers, each as in the river. */
+  #valuesOf(name: string, scale: number, numbers: readonly number[]): Uint8Array {
+    const kept = this.#kept(name);
+    return Uint8Array.from(numbers, number => {
+      const place = number % COLUMNS;
+      if (kept === undefined || this.#numbers[place] !== number) return NONE;
+      const [block, at] = kept;
+      return block.values[((place / EVERY) * SCALES.length + scale) * BLOCK + at] as number;
+    });
+  }
+
   /** The states of a node in these columns, in runs. */
-  #statesOf(name: string, places: readonly number[]) {
-    const place = this.#places.get(name);
-    const block = place === undefined ? undefined : this.#blocks[place >>> 8];
-    const at = (place ?? 0) & (BLOCK - 1);
-    const bits = places.map(column => (column < 0 || block === undefined ? GAP : bitsAt(block, at, column)));
+  #statesOf(name: string, places: readonly number[]): StateRuns {
+    const bits = [...this.#bitsOf(name, places)];
     return {
       points: runs(bits.map(each => STATES[each & STATE_MASK] ?? null)),
       unhealthy: runs(bits.map(each => each !== GAP && (each & CELL.unhealthy) !== 0)),
@@ -315,18 +325,12 @@ export class RiverHistory {
 
   /** A reading of a node in the columns of these numbers; an unknown value is null. */
   #pointsOf(name: string, scale: Scale, numbers: readonly number[]): (number | null)[] {
-    const place = this.#places.get(name);
-    const block = place === undefined ? undefined : this.#blocks[place >>> 8];
-    const at = SCALES.indexOf(scale) * BLOCK + ((place ?? 0) & (BLOCK - 1));
-    return numbers.map(number => {
-      if (block === undefined || this.#numbers[number % COLUMNS] !== number) return null;
-      const value = block.values[((number % COLUMNS) / EVERY) * SCALES.length * BLOCK + at] as number;
-      return value === NONE ? null : numberOf(scale, (value * VALUE_MOST) / VALUE_MOST_8);
-    });
+    const values = [...this.#valuesOf(name, SCALES.indexOf(scale), numbers)];
+    return values.map(value => (value === NONE ? null : numberOf(scale, (value * VALUE_MOST) / VALUE_MOST_8)));
   }
 
   /** The readings of one node as numbers, and its states. */
-  node(name: string): object {
+  node(name: string): NodeHistory {
     const { places, slow, sinceMs, states, readings } = this.#axis();
     const points = SCALES.map(scale => [scale.name, this.#pointsOf(name, scale, slow)] as const);
     return {
@@ -337,7 +341,7 @@ export class RiverHistory {
   }
 
   /** The same of several nodes, with one reading. */
-  nodesWith(names: readonly string[], scale: Scale): object {
+  nodesWith(names: readonly string[], scale: Scale): JobAnswer['history'] {
     const { places, slow, sinceMs, states, readings } = this.#axis();
     return {
       since_ms: sinceMs,
@@ -429,7 +433,7 @@ export class RiverHistory {
 }
 
 /** A value that is repeated in a row, once: `[value, how often]`. */
-function runs<T>(values: readonly T[]): [T, number][] {
+function runs<T>(values: readonly T[]): Runs<T> {
   const found: [T, number][] = [];
   for (const value of values) {
     const last = found.at(-1);

@@ -2,9 +2,9 @@
 
 import type { TroubleInfo } from '../acks/info.js';
 import { elapsedMs, jobLines, jobNotes, jobPageJson, MEMBER_COLUMNS, noJobText } from '../jobs/jobfacts.js';
-import { jobJson, jobsNumbered, listJobs, nodesOf } from '../jobs/joblist.js';
+import { jobsNumbered, listJobs, nodesOf } from '../jobs/joblist.js';
 import { type JobMember, membersOf, toldOf } from '../jobs/jobmembers.js';
-import { listUsers, userJson } from '../jobs/userlist.js';
+import { listUsers } from '../jobs/userlist.js';
 import { Refusal } from '../net/requests.js';
 import { NOTHING } from '../query/columns.js';
 import { survey } from '../query/survey.js';
@@ -42,14 +42,14 @@ export class JobLook extends SchedulerViewFollower {
         ...{ kind: 'slurm', text },
         ...(nodes.length > 0 && { nodes: fold(nodes.map(({ name }) => name)) }),
       })),
-      jobs: listJobs(view, nodeOf).map(jobJson),
+      jobs: listJobs(view, nodeOf).map(({ told }) => told),
     };
   }
 
   /** All users. */
   users(snapshot: Snapshot, names: readonly string[]) {
     const { view, nodeOf } = this.#look(snapshot, names);
-    return { slurm: view.head, users: listUsers(listJobs(view, nodeOf), view, nodeOf).map(userJson) };
+    return { slurm: view.head, users: listUsers(listJobs(view, nodeOf), view, nodeOf).map(({ told }) => told) };
   }
 
   /** One job, with the first of its nodes and their last 15 minutes; Throws a Refusal: there is none of that number. */

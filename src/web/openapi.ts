@@ -1,76 +1,49 @@
 // The API's answers as an OpenAPI document: a test checks every answer against it. Pure.
 
 import { VERSION } from '../options/version.js';
-import { array, flag, integer, list, number, object, type Schema, text, word } from '../presentation/schema.js';
-import { BOARD, JOB, MARK, MEMBER, nodeShape, ODD, SLURM, structShape, TROUBLE, USER } from '../presentation/shapes.js';
+import { chosenNode, PARTS } from '../presentation/nodeshape.js';
+import { schema } from '../presentation/shapes.js';
 import { SCALES } from '../readings/scales.js';
 import { ERROR_CODES } from '../text/errorcodes.js';
+import { array, flag, integer, list, number, object, partsOf, type Schema, text, word } from '../text/schema.js';
+import { answer, JOB_ANSWER, JOBS, nodePage, ODD_ONES, seq, USERS } from './answers.js';
 import { NODE_PAGE, RIVER, STATES } from './wire.js';
 
-const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
-const schema = { const: 1 } as const;
-const seq = integer('the number of the newest look; one more each second');
-const state = word(STATES);
-
-/** The states of a node in runs. */
-const RUNS = {
-  points: array(
-    { type: 'array', items: { anyOf: [state, { type: 'null' }, integer()] } },
-    'a state, and for how many steps; null: nobody looked, or it was not there',
-  ),
-  unhealthy: array(
-    { type: 'array', items: { type: ['boolean', 'integer'] } },
-    'whether it was unhealthy, and for how many steps',
-  ),
+const AT = '#/components/schemas/';
+const ref = (name: string) => ({ $ref: `${AT}${name}` });
+const READING_NAMES = SCALES.map(({ name }) => name);
+const CHOSEN = chosenNode('number', 'string');
+const EVENT: Schema = {
+  type: 'object',
+  properties: { seq, time: text('ISO 8601, UTC'), event: text(), text: text(), nodes: list(), count: integer() },
+  required: ['seq', 'time', 'event', 'text'],
+  description: 'event and its other keys are those of beoboard events --json, docs/json.md, or of the journal',
 };
 
-const STEPS = {
-  step_ms: integer(),
-  gaps: array(
-    { type: 'array', items: { type: ['integer', 'string'] } },
-    'why nobody looked: the first step, how many, and stalled, closed, retired, absent, or missed by this server',
-  ),
-};
-
-const VALUES = array({ type: ['number', 'null'] });
-
-const SENTENCE = object({ kind: text(), text: text(), 'nodes?': list() });
-
-const SCHEMAS: Readonly<Record<string, Schema>> = {
+const SCHEMAS = {
   Refusal: object({
     code: word(Object.keys(ERROR_CODES)),
     message: text(
       'the sentence that is answered to those who do not ask for JSON by the header Accept, and to what is no HTTP',
     ),
   }),
-  Report: structShape('report'),
-  Node: nodeShape(ref('Report')),
-  Chosen: {
-    type: 'object',
-    properties: { name: text(), state },
-    required: ['name', 'state'],
-    additionalProperties: { type: ['number', 'string'] },
-    description: 'its name, its state and the fields that were asked for; what was not measured is absent',
-  },
-  Nodes: object({
-    schema,
-    seq,
-    board: BOARD,
+  ...PARTS,
+  Chosen: CHOSEN,
+  Nodes: answer({
+    board: PARTS.Board,
     'now_ms?': integer("with sort or page: when the nodes were read, by the server's clock, ms since 1970"),
     'total?': integer('with sort or page: how many nodes there are on all pages'),
     'page?': integer(),
     'unmeasured?': array(text(), 'those of the fields that no node of the board has, as far as the map has them'),
-    nodes: array({ anyOf: [ref('Node'), ref('Chosen')] }, 'in the order of the board, or as sort says'),
+    nodes: array({ anyOf: [PARTS.Node, CHOSEN] }, 'in the order of the board, or as sort says'),
   }),
-  NodesAt: object({
-    schema,
-    seq,
+  NodesAt: answer({
     now_ms: integer("the time of the look by the server's clock, ms since 1970"),
-    state: { enum: ['ok', 'stalled', 'closed', 'retired', 'absent'] },
+    state: word(['ok', 'stalled', 'closed', 'retired', 'absent']),
     nodes: array(
       object({
         name: text(),
-        state,
+        state: word(STATES),
         unhealthy: flag(),
         ...Object.fromEntries(
           SCALES.map(({ name, about, unit }) => [`${name}?`, number(`${about}${unit && `, ${unit}`}`)]),
@@ -78,97 +51,20 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
       }),
     ),
   }),
-  NodePage: object({
-    schema,
-    seq,
-    line: text('its state and evidence'),
-    trouble: array(TROUBLE, 'the lines about this node, the worst first'),
-    sections: array(object({ title: text(), facts: array(array(text()), 'what belongs together is in one list') })),
-    node: ref('Node'),
-    history: object(
-      {
-        since_ms: integer(),
-        states: object({ ...STEPS, ...RUNS }),
-        readings: object({
-          since_ms: integer(),
-          step_ms: integer(),
-          points: object(Object.fromEntries(SCALES.map(({ name }) => [name, VALUES]))),
-        }),
-      },
-      'of the last 15 minutes, as long as this server has looked; readings to 1/250 of their domain',
-    ),
-  }),
-  Event: {
-    type: 'object',
-    properties: { seq, time: text('ISO 8601, UTC'), event: text(), text: text(), nodes: list(), count: integer() },
-    required: ['seq', 'time', 'event', 'text'],
-    description: 'event and its other keys are those of beoboard events --json, docs/json.md, or of the journal',
-  },
-  Events: object({
-    schema,
-    seq,
+  NodePage: nodePage(PARTS.Node, READING_NAMES),
+  Event: EVENT,
+  Events: answer({
     journal: flag('they come from the journal; otherwise this server has seen them itself'),
     from: text('since when they are known here'),
     'why?': text('why they do not come from the journal'),
     whole: flag('false: some of what happened since then is not here'),
     more: integer('so many of the older ones are left out of the answer'),
-    events: array(ref('Event'), 'the newest last'),
+    events: array(EVENT, 'the newest last'),
   }),
-  Jobs: object({
-    schema,
-    seq,
-    slurm: SLURM,
-    sentences: array(SENTENCE, 'where Slurm and the board disagree'),
-    jobs: array(object(JOB), 'as beoboard jobs --json has them'),
-  }),
-  JobPage: object({
-    schema,
-    seq,
-    slurm: SLURM,
-    job: object(
-      {
-        ...JOB,
-        'unjudged?': text('why none of its nodes can be marked'),
-        marks: array(MARK),
-        trouble: array(TROUBLE, 'the lines about its nodes, the worst first'),
-        members: array(MEMBER, `the first ${NODE_PAGE} of its nodes, who differs most from the others first`),
-      },
-      'as beoboard jobs NUMBER --json has it: docs/json.md',
-    ),
-    page: object(
-      {
-        lines: array(text(), 'what the job is'),
-        notes: array(text(), 'what is old, not compared or not judged'),
-        columns: array(object({ title: text(), left: flag('its texts begin at the left') })),
-        rows: array(array(text()), 'of each of members'),
-        more: integer('how many nodes are left out'),
-      },
-      'as beoboard jobs NUMBER shows it',
-    ),
-    history: object(
-      {
-        since_ms: integer(),
-        states: object(STEPS),
-        readings: object({ since_ms: integer(), step_ms: integer(), name: text() }),
-        nodes: array(object({ ...RUNS, values: VALUES }), 'of each of members'),
-      },
-      'the last 15 minutes: states, and the reading in which the first node differs if it is kept',
-    ),
-  }),
-  Users: object({
-    schema,
-    seq,
-    slurm: SLURM,
-    users: array(USER, 'as beoboard users --json has them: docs/json.md'),
-  }),
-  OddOnes: object({
-    schema,
-    seq,
-    odd: array(
-      object({ ...ODD, text: text('as beoboard odd says it') }),
-      'as beoboard odd --json has them: docs/json.md',
-    ),
-  }),
+  Jobs: JOBS,
+  JobPage: JOB_ANSWER,
+  Users: USERS,
+  OddOnes: ODD_ONES,
   Readings: object({
     schema,
     readings: array(
@@ -179,11 +75,13 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
         unit: text(),
         low: number(),
         high: number(),
-        scale: { enum: ['linear', 'log'] },
+        scale: word(['linear', 'log']),
       }),
     ),
   }),
 };
+
+type SchemaName = keyof typeof SCHEMAS;
 
 interface Parameter {
   readonly name: string;
@@ -195,7 +93,7 @@ interface Path {
   readonly summary: string;
   readonly parameters?: readonly Parameter[];
   /** The schema of its JSON; a list: one of several. */
-  readonly answers?: string | readonly string[];
+  readonly answers?: SchemaName | readonly SchemaName[];
   /** The possible status codes besides 200 and 400. */
   readonly refuses?: Readonly<Record<number, string>>;
 }
@@ -207,7 +105,7 @@ const BY =
 const READING: Parameter = {
   name: 'reading',
   about: 'what fills the cells',
-  schema: { enum: SCALES.map(({ name }) => name) },
+  schema: word(READING_NAMES),
 };
 const ABSENT = 'there is no board';
 
@@ -330,6 +228,6 @@ export function openApi(): object {
     },
     servers: [{ url: '.' }],
     paths: Object.fromEntries(Object.entries(PATHS).map(([path, of]) => [path, operation(of, path)])),
-    components: { schemas: SCHEMAS },
+    components: { schemas: partsOf(SCHEMAS, AT) },
   };
 }

@@ -71,7 +71,7 @@ const FLOORS: Record<string, string[]>[] = [
       ...['presentation', 'jobs', 'events'],
     ],
     // Runs in a browser. That nothing of Node comes with it, its own project sees to, and the bundler.
-    'web/page': ['text', 'acks', 'web'],
+    'web/page': ['text', 'acks', 'presentation', 'web'],
     prometheus: ['layout', 'text', 'options', 'service', 'net', 'shm', 'readings', 'schedulerfile'],
     // native, because it prints forms.
     'ganglia-xml': ['layout', 'native', 'text', 'options', 'service', 'net', 'shm', 'readings'],
@@ -114,7 +114,7 @@ const NEVER: [from: RegExp, to: RegExp, why: string][] = [
     /^src\/schedulerfile\/(differences|schedulerview|statefile)\.ts$/,
     "the bridge acts on a scheduler's own answers, never on the file that the reader writes",
   ],
-  [/^src\/web\/page\//, /^src\/web\/(?!page\/|wire\.ts)/, 'only wire.ts is of both the server and its page'],
+  [/^src\/web\/page\//, /^src\/web\/(?!page\/|(wire|answers)\.ts)/, 'only these are of both the server and its page'],
   ...['slurm/', 'gridengine/', 'file.ts'].map((one): [RegExp, RegExp, string] => [
     new RegExp(`^src/(?!schedulers/(chosen.ts|${one}))`),
     new RegExp(`^src/schedulers/${one}`),

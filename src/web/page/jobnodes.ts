@@ -1,39 +1,11 @@
 // The page of a job on the sheet: what it is, and a row for each of its nodes as the server writes it, who differs most
 // from the others first, with the last 15 minutes of each.
 
-import type { TroubleInfo } from '../../acks/info.js';
-import type { ReadingInfo, State } from '../wire.js';
+import type { JobAnswer } from '../answers.js';
+import type { ReadingInfo } from '../wire.js';
 import { draw, fill, make, set, write, writeRows } from './dom.js';
 import { plural } from './formats.js';
-import { axisOf, bandOf, HEIGHT, pathOf, picture, type StateRuns } from './timelines.js';
-
-/** The answer of `jobs/ID`, as far as it is shown. */
-export interface JobAnswer {
-  readonly job: {
-    readonly trouble: readonly TroubleInfo[];
-    readonly members: readonly {
-      readonly name: string;
-      readonly state: State | 'absent';
-      readonly problems: readonly string[];
-    }[];
-  };
-  readonly page: {
-    /** What it is; and what is not compared or not judged. */
-    readonly lines: readonly string[];
-    readonly notes: readonly string[];
-    readonly columns: readonly { readonly title: string; readonly left: boolean }[];
-    /** Of each of the members. */
-    readonly rows: readonly (readonly string[])[];
-    readonly more: number;
-  };
-  readonly history: {
-    readonly since_ms: number;
-    readonly states: { readonly step_ms: number };
-    readonly readings: { readonly since_ms: number; readonly step_ms: number; readonly name: string };
-    /** Of each of the members: also the values of that reading. */
-    readonly nodes: readonly (StateRuns & { readonly values: readonly (number | null)[] })[];
-  };
-}
+import { axisOf, bandOf, HEIGHT, pathOf, picture } from './timelines.js';
 
 export class JobNodesView {
   readonly #lines = make('div', { id: 'joblines', role: 'group', 'aria-label': 'The job', tabindex: '0' });

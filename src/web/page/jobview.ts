@@ -1,8 +1,10 @@
 // Nodes that differ from their family, and jobs and users, if the server shows them: a table of either, and colours that
 // show the nodes of a job or a user on the map. Asks every few seconds while the page is visible.
 
+import type { JobInfo, UserInfo } from '../../presentation/shapes.js';
 import { tryExpand } from '../../text/hostlists.js';
 import { withNumber } from '../../text/jobnumbers.js';
+import type { OddInfo } from '../answers.js';
 import { byId, make, set, show, write, writeRows } from './dom.js';
 import { count, NOTHING, quantity } from './formats.js';
 import { colourOf, type Rgb, type Theme, word } from './palette.js';
@@ -12,18 +14,6 @@ import { answerTo } from './requests.js';
 const EVERY_MS = 5000;
 /** Others have no row in the table. */
 const ROWS = 200;
-
-/** The answer of `jobs`, as far as it is shown. */
-export interface JobInfo {
-  readonly id: string;
-  readonly state: string;
-  readonly user: string;
-  readonly name: string;
-  readonly nodes: string;
-  readonly node_count: number;
-  /** The busy share of its CPUs, 0 to 1; absent: unknown. */
-  readonly efficiency?: number;
-}
 
 /** What can colour cells in place of a reading. */
 type Colouring = 'job' | 'user';
@@ -40,30 +30,6 @@ export interface Owner {
 
 /** So many owners are named in the legend. */
 const OWNERS = 10;
-
-/** A row of `users`, as far as it is shown. */
-interface UserInfo {
-  readonly user: string;
-  readonly job_count: number;
-  readonly nodes: string;
-  readonly node_count: number;
-  readonly cpus: number;
-  /** The busy share of the CPUs and GPUs of their nodes, 0 to 1; absent: unknown. */
-  readonly cpu_use?: number;
-  readonly gpus: number;
-  readonly gpu_use?: number;
-  /** On so many of the nodes there are jobs of others. */
-  readonly shared_count: number;
-  readonly trouble_count: number;
-}
-
-/** A row of `odd`, as far as it is shown. */
-interface OddInfo {
-  readonly trait: string;
-  readonly minority: boolean;
-  readonly groups: readonly { readonly nodes: string; readonly count: number }[];
-  readonly text: string;
-}
 
 /** The nodes that differ; of groups of which none is at fault, all. */
 const oddOf = ({ minority, groups }: OddInfo) => (minority ? groups.slice(1) : groups);

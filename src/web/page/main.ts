@@ -1,6 +1,7 @@
 // The page of the wall: receives the server's data, keeps the view in the URL, and passes both to the parts that draw.
 // Judges nothing: states, ages and trouble come from the server.
 
+import type { JobInfo } from '../../presentation/shapes.js';
 import { tryExpand } from '../../text/hostlists.js';
 import { oneLine } from '../../text/unseen.js';
 import { AUTO, type EventInfo, FRAME, type Hello, type LayoutInfo, type ReadingInfo, type WallHead } from '../wire.js';
@@ -12,7 +13,7 @@ import { byId, make, show, watchSight, write } from './dom.js';
 import { clock, count, zone } from './formats.js';
 import type { StreamFrame } from './framereader.js';
 import { type Inks, readInks } from './inks.js';
-import { COLOURINGS, isColouring, type JobInfo, JobView } from './jobview.js';
+import { COLOURINGS, isColouring, JobView } from './jobview.js';
 import { Legend } from './legend.js';
 import { Live } from './live.js';
 import { MapView } from './mapview.js';

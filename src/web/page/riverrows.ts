@@ -41,7 +41,7 @@ export const WHY = {
   absent: 'there was no board',
   missed: 'beoboard web did not look',
 } as const;
-export type GapReason = keyof typeof WHY;
+type GapReason = keyof typeof WHY;
 const KINDS = Object.keys(WHY) as GapReason[];
 const OK = KINDS.indexOf('ok');
 /** The unit of a share: so fine that the count of a group's nodes comes out of it again. */

@@ -2,10 +2,11 @@
 // or a condition, which the server judges. Pure.
 
 import type { TroubleInfo } from '../../acks/info.js';
+import type { JobInfo } from '../../presentation/shapes.js';
 import { tryExpand } from '../../text/hostlists.js';
 import { isJobNumber } from '../../text/jobnumbers.js';
 import type { Cells } from './cells.js';
-import type { JobInfo, JobView } from './jobview.js';
+import type { JobView } from './jobview.js';
 import { isState } from './legend.js';
 import { isCondition, type PageView } from './viewstate.js';
 

@@ -2,28 +2,18 @@
 // one job. It is beside the map, and closes with Escape.
 
 import type { TroubleInfo } from '../../acks/info.js';
+import type { JobInfo } from '../../presentation/shapes.js';
+import type { JobAnswer, NodeInfo } from '../answers.js';
 import type { ReadingInfo } from '../wire.js';
 import { button, byId, fill, make, set, write } from './dom.js';
 import { count, plural } from './formats.js';
-import { type JobAnswer, JobNodesView } from './jobnodes.js';
-import type { JobInfo } from './jobview.js';
+import { JobNodesView } from './jobnodes.js';
 import { answerTo } from './requests.js';
-import { type NodeHistory, Timelines } from './timelines.js';
+import { Timelines } from './timelines.js';
 import { columnsOf } from './troublebox.js';
 
 /** How often the sheet of a node is updated, and that of a job, which costs more, ms. */
 const [EVERY_MS, JOB_MS] = [2000, 5000];
-
-/** The answer of `nodes/NAME`, as far as the sheet shows it. */
-interface NodeInfo {
-  /** Its state and evidence in one line. */
-  readonly line: string;
-  readonly trouble: readonly TroubleInfo[];
-  /** Facts that belong together are in one list. */
-  readonly sections: readonly { readonly title: string; readonly facts: readonly (readonly string[])[] }[];
-  readonly node: { readonly name: string; readonly state: string };
-  readonly history: NodeHistory;
-}
 
 /** What the sheet asks of the page. */
 interface SheetPage {

@@ -1,32 +1,11 @@
 // A node's last 15 minutes on its sheet: a band of its states and a curve of each reading, on one axis of time. A mark,
 // moved by the pointer or by keys, says what was at that time; without one, what is now.
 
-import { type ReadingInfo, RIVER, type State } from '../wire.js';
+import type { NodeHistory, Runs, StateRuns } from '../answers.js';
+import { type ReadingInfo, RIVER } from '../wire.js';
 import { draw, make, set, write } from './dom.js';
 import { clock, minute, quantity } from './formats.js';
-import { type GapReason, WHY } from './riverrows.js';
-
-type Runs<T> = readonly (readonly [T, number])[];
-
-/** Runs of the states of a node, and of whether it was unhealthy; null: not known. */
-export interface StateRuns {
-  readonly points: Runs<State | null>;
-  readonly unhealthy: Runs<boolean>;
-}
-
-/** The history of `nodes/NAME`: runs of states, one a step, and readings, of which each stands for a step of its own. */
-export interface NodeHistory {
-  readonly since_ms: number;
-  readonly states: StateRuns & {
-    readonly step_ms: number;
-    readonly gaps: readonly (readonly [first: number, count: number, kind: GapReason])[];
-  };
-  readonly readings: {
-    readonly since_ms: number;
-    readonly step_ms: number;
-    readonly points: Readonly<Record<string, readonly (number | null)[]>>;
-  };
-}
+import { WHY } from './riverrows.js';
 
 type ReadingRange = Pick<ReadingInfo, 'low' | 'high' | 'scale'>;
 
