@@ -131,7 +131,7 @@ export const SLURM = object(
   'the scheduler’s answers',
 );
 
-/** The keys of a job; see `jobJson`. */
+/** The keys of a job; see `ListedJob`. */
 export const JOB = {
   id: text(),
   state: text(),
