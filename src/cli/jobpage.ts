@@ -8,12 +8,12 @@ import { jobsNumbered, type ListedJob } from '../jobs/joblist.js';
 import { membersOf } from '../jobs/jobmembers.js';
 import { survey } from '../query/survey.js';
 import type { Painter } from '../terminal/style.js';
+import { tableLines, wrapped } from '../text/layout.js';
 import { oneLine } from '../text/text.js';
 import { troubleOf, withoutJob } from '../trouble/trouble.js';
 import { showJobs } from './jobtable.js';
 import { type LookResult, ROWS, type SchedulerLook } from './schedulerlook.js';
-import { tableLines } from './table.js';
-import { troubleLines, wrapped } from './troublelist.js';
+import { troubleLines } from './troublelist.js';
 
 /** How the page is laid out. */
 interface PageOptions {

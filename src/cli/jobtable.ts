@@ -2,27 +2,36 @@
 
 import { elapsedText, memoryText, percent, statesText } from '../jobs/jobfacts.js';
 import type { ListedJob } from '../jobs/joblist.js';
-import { NOTHING } from '../query/columns.js';
+import { NOTHING, type TableColumn } from '../text/layout.js';
 import { cut, oneLine } from '../text/text.js';
 import { type LookResult, rowsText, type SchedulerLook } from './schedulerlook.js';
-import type { TableColumn } from './table.js';
 
 /** A long job name must not push everything else off the screen. */
 const NAME_MOST = 24;
 
 const COLUMNS: readonly TableColumn<ListedJob>[] = [
-  { title: 'JOB', text: ({ job }) => oneLine(job.id) },
-  { title: 'USER', isLeft: true, text: ({ job }) => oneLine(job.user) },
-  { title: 'STATE', isLeft: true, text: ({ job }) => oneLine(job.state) },
-  { title: 'TIME', text: ({ job }) => elapsedText(job) },
+  { title: 'JOB', text: ({ job }) => oneLine(job.id), shrinks: 16 },
+  { title: 'USER', isLeft: true, text: ({ job }) => oneLine(job.user), shrinks: 12 },
+  { title: 'STATE', isLeft: true, text: ({ job }) => oneLine(job.state), leaves: 1, shrinks: 12 },
+  { title: 'TIME', text: ({ job }) => elapsedText(job), leaves: 2 },
   { title: 'NODES', text: statesText },
-  { title: 'CPUS', text: ({ job }) => (job.cpus === 0 ? undefined : String(job.cpus)) },
-  { title: 'BUSY', text: ({ told }) => told.cpus_busy?.toFixed(1) },
-  { title: 'EFF', text: ({ told }) => percent(told.efficiency) },
-  { title: 'MEM', text: memoryText },
-  { title: 'GPUS', text: ({ told: { gpus, gpus_busy } }) => (gpus ? `${gpus_busy ?? NOTHING}/${gpus}` : undefined) },
-  { title: 'WORST', isLeft: true, text: ({ told: { worst } }) => `${oneLine(worst.node)} ${worst.why ?? ''}`.trim() },
-  { title: 'NAME', isLeft: true, text: ({ job }) => cut(oneLine(job.name), NAME_MOST) },
+  { title: 'CPUS', text: ({ job }) => (job.cpus === 0 ? undefined : String(job.cpus)), leaves: 5 },
+  { title: 'BUSY', text: ({ told }) => told.cpus_busy?.toFixed(1), leaves: 8 },
+  { title: 'EFF', text: ({ told }) => percent(told.efficiency), leaves: 4 },
+  { title: 'MEM', text: memoryText, leaves: 6 },
+  {
+    title: 'GPUS',
+    text: ({ told: { gpus, gpus_busy } }) => (gpus ? `${gpus_busy ?? NOTHING}/${gpus}` : undefined),
+    leaves: 7,
+  },
+  {
+    title: 'WORST',
+    isLeft: true,
+    text: ({ told: { worst } }) => `${oneLine(worst.node)} ${worst.why ?? ''}`.trim(),
+    leaves: 3,
+    shrinks: 20,
+  },
+  { title: 'NAME', isLeft: true, text: ({ job }) => cut(oneLine(job.name), NAME_MOST), leaves: 9, shrinks: 8 },
 ];
 
 /** A table of these jobs. */

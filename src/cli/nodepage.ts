@@ -2,12 +2,12 @@
 
 import type { Field } from '../layout/codec.js';
 import { enums, structs } from '../layout/layout.gen.js';
-import { NOTHING } from '../query/columns.js';
 import { COUNTERS } from '../readings/readings.js';
 import { reasonText } from '../shm/sentences.js';
 import type { Node } from '../shm/snapshot.js';
 import type { Painter } from '../terminal/style.js';
 import { formatDuration } from '../text/durations.js';
+import { inColumn, NOTHING, padded, widest } from '../text/layout.js';
 import { oneLine } from '../text/text.js';
 
 /** Name, value, unit, rate. */
@@ -78,9 +78,9 @@ const TITLES: ReadingLine = ['FIELD', 'VALUE', 'UNIT', 'RATE'];
 export function nodePage(node: Node, paint: Painter): string[] {
   const values = (node.report ?? {}) as StructValues;
   const lines = [...recordLines(node), ...linesOf('report', values, (node.rates ?? {}) as StructValues, '')];
-  const wide = (column: 0 | 1 | 2 | 3) => Math.max(...[TITLES, ...lines].map(line => line[column].length));
+  const wide = (column: 0 | 1 | 2 | 3) => widest([TITLES, ...lines].map(line => line[column]));
   const widths = [wide(0), Math.min(wide(1), 24), wide(2)] as const;
   const shown = ([name, value, unit, rate]: ReadingLine) =>
-    `${name.padEnd(widths[0])}  ${value.padStart(widths[1])}  ${unit.padEnd(widths[2])}  ${rate}`.trimEnd();
+    `${padded(name, widths[0])}  ${inColumn(value, { wide: widths[1] })}  ${padded(unit, widths[2])}  ${rate}`.trimEnd();
   return [paint.title(shown(TITLES)), ...lines.map(shown)];
 }

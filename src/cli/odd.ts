@@ -11,9 +11,9 @@ import type { Snapshot } from '../shm/snapshot.js';
 import { type Painter, painter } from '../terminal/style.js';
 import { usable } from '../text/failure.js';
 import { fold } from '../text/hostlists.js';
+import { padded, widest, wrapped } from '../text/layout.js';
 import { json, print, terminalWidth } from '../text/output.js';
 import { InputError } from '../text/text.js';
-import { wrapped } from './troublelist.js';
 
 export const verb = defineVerb({
   name: 'odd',
@@ -58,11 +58,11 @@ export function oddLines(
 ): string[] {
   if (odd.length === 0) return ['no node differs from its family'];
   const names = snapshot.names();
-  const wide = Math.max(...odd.map(({ trait }) => trait.label.length)) + 2;
+  const wide = widest(odd.map(({ trait }) => trait.label)) + 2;
   const firstEven = odd.findIndex(({ isMinority }) => !isMinority);
   return odd.flatMap((one, i) => {
     const lines = wrapped(oddText(snapshot, names, one), width - wide).map(
-      (part, at) => `${(at === 0 ? one.trait.label : '').padEnd(wide)}${part}`,
+      (part, at) => `${padded(at === 0 ? one.trait.label : '', wide)}${part}`,
     );
     return i === firstEven ? [...(i > 0 ? [''] : []), paint.title(UNDECIDED), ...lines] : lines;
   });

@@ -8,9 +8,9 @@ import { NO_BOARD, unknownText } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
 import { type Painter, painter } from '../terminal/style.js';
 import { shownNames } from '../text/hostlists.js';
-import { json, print } from '../text/output.js';
+import { type TableColumn, tableLines } from '../text/layout.js';
+import { json, print, terminalWidth } from '../text/output.js';
 import { disagreements } from '../trouble/disagreements.js';
-import { type TableColumn, tableLines } from './table.js';
 
 /** What such a verb is asked for. */
 interface SchedulerOptions {
@@ -54,7 +54,7 @@ export function rowsText<Row>(
   // An old answer without jobs does not prove that there are none now.
   if (all.length === 0) return slurm.trouble === undefined ? ['no jobs'] : [];
   const rows = long ? all : all.slice(0, ROWS);
-  const [titles = '', ...lines] = tableLines(columns, rows);
+  const [titles = '', ...lines] = tableLines(columns, rows, terminalWidth(Number.POSITIVE_INFINITY));
   const more = all.length - rows.length;
   return [
     paint.title(titles),

@@ -12,7 +12,7 @@ import { NO_BOARD, unknownText } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
 import { painter } from '../terminal/style.js';
 import { fold } from '../text/hostlists.js';
-import { print } from '../text/output.js';
+import { print, terminalWidth } from '../text/output.js';
 import { troubleAndSentences } from '../trouble/trouble.js';
 import { nodePage } from './nodepage.js';
 
@@ -34,10 +34,8 @@ out. --raw shows every field of the report under its name in proto/stat-v1.md, w
 Exit codes: 0 done, 1 a name is not on the board, 2 usage, 4 no board, or stalled.`,
 });
 
-/** The columns of the terminal, within limits; 80 without a terminal. */
-function width(): number {
-  return Math.min(Math.max(process.stdout.columns ?? 80, 60), 120);
-}
+/** Longer lines are hard to read. */
+const LONGEST_LINE = 120;
 
 export async function main(argv: string[]): Promise<number> {
   const { values, args } = parseVerb(verb, argv);
@@ -49,11 +47,12 @@ export async function main(argv: string[]): Promise<number> {
     const snapshot = reader.snapshot();
     const found = survey(snapshot, { among });
     const paint = painter(values.color);
+    const width = Math.min(terminalWidth(), LONGEST_LINE);
     const slurm = schedulerViewOf(values.slurmDir, snapshot);
     const page = ({ index }: Surveyed) => {
       const node = snapshot.node(index);
       if (values.raw) return [nodeHead(node, paint), ...nodePage(node, paint)];
-      const { head, lines } = nodeSheet(node, paint, width(), schedulerSection(slurm, node.name));
+      const { head, lines } = nodeSheet(node, paint, width, schedulerSection(slurm, node.name));
       return [...head, ...lines];
     };
     // In the order of the command line, and not of the board.

@@ -16,6 +16,7 @@ import { plural, shortTimeOf } from '../shm/sentences.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import type { Painter } from '../terminal/style.js';
 import { foldParts } from '../text/hostlists.js';
+import { inLines, separated, widthOf, wrapped } from '../text/layout.js';
 import { oneLine } from '../text/text.js';
 import type { Anomaly } from '../trouble/findings.js';
 import { type Besides, troubleAndSentences } from '../trouble/trouble.js';
@@ -69,29 +70,14 @@ export interface StatusLayout {
   readonly asked?: CommandOptions | undefined;
 }
 
-/**
- * Parts joined by commas, in lines of this width; later lines are indented to the end of the first line's beginning.
- */
-function* wrappedList(parts: readonly string[], indent: number, width: number): Generator<string> {
-  let line = '';
-  for (const [i, part] of parts.entries()) {
-    const piece = i === parts.length - 1 ? part : `${part},`;
-    if (line !== '' && indent + line.length + piece.length > width) {
-      yield line;
-      line = '';
-    }
-    line += piece;
-  }
-  yield line;
-}
-
 /** Live nodes get few lines: a user can ask for more. */
 const LINES_LIVE = 3;
 const LINES_OTHERS = 12;
 
-/** The host list, split also at the commas within brackets, so that a line can end there. */
-function breakable(parts: readonly string[], room: number): string[] {
-  return parts.flatMap(part => (part.length <= room ? [part] : part.split(',')));
+/** A host list in lines of this width, broken also at the commas within brackets where a part is longer. */
+function listLines(parts: readonly string[], width: number): string[] {
+  const pieces = parts.flatMap(part => (widthOf(part) <= width ? [part] : part.split(',')));
+  return inLines(separated(pieces, ','), width);
 }
 
 /** The nodes in each state that occurs, in the order of the states. */
@@ -149,7 +135,7 @@ export function* foldedLines(
     const head = `${state.padEnd(9)}  ${String(count).padStart(digits)}  `;
     const [first = '', ...rest] = parts;
     const all = since === undefined ? parts : [`${since}: ${first}`, ...rest];
-    const lines = [...wrappedList(breakable(all, width - head.length), head.length, width)];
+    const lines = listLines(all, width - head.length);
     const most = state === 'live' ? LINES_LIVE : LINES_OTHERS;
     for (const [i, line] of lines.slice(0, most).entries())
       yield `${i === 0 ? `${paint.state(state, state.padEnd(9))}${head.slice(9)}` : ' '.repeat(head.length)}${line}`;
@@ -198,9 +184,8 @@ function moreLines(more: number, { asked = {}, width }: Pick<StatusLayout, 'aske
 function* memberLines({ nodes }: NodeGroup, width: number): Generator<string> {
   for (const [state, some] of byState(nodes)) {
     const label = `  ${state}: `;
-    const parts = breakable(foldParts(some.map(({ name }) => name)).map(oneLine), width - label.length);
     let lead = label;
-    for (const line of wrappedList(parts, label.length, width)) {
+    for (const line of listLines(foldParts(some.map(({ name }) => name)).map(oneLine), width - label.length)) {
       yield `${lead}${line}\n`;
       lead = ' '.repeat(label.length);
     }
@@ -230,31 +215,16 @@ async function grouped(found: Survey, grouping: Grouping, look: StatusLayout): P
   ];
 }
 
-/** Words in lines of this width. */
-function wrapped(words: readonly string[], width: number): string[] {
-  const lines: string[] = [];
-  let line = '';
-  for (const word of words) {
-    if (line !== '' && line.length + 1 + word.length > width) {
-      lines.push(line);
-      line = `  ${word}`;
-    } else line = line === '' ? word : `${line} ${word}`;
-  }
-  return line === '' ? lines : [...lines, line];
-}
-
 /** Sentences of words, in lines of this width. */
-export function wrappedText(text: string, width: number): string {
-  return wrapped(text.split(' '), width).join('\n');
-}
+export const wrappedText = (text: string, width: number): string => wrapped(text, width, '  ').join('\n');
 
 /** The parts of the totals in lines of this width, broken between parts; empty if there are none. */
-export function totalsLines(parts: readonly string[], width: number): string[] {
-  return wrapped(
-    parts.map((part, i) => (i < parts.length - 1 ? `${part};` : part)),
+export const totalsLines = (parts: readonly string[], width: number): string[] =>
+  inLines(
+    separated(parts, ';').map(part => ` ${part}`),
     width,
+    '  ',
   );
-}
 
 /** The time of the look, ms since 1970. */
 export const lookMs = ({ realNs }: Snapshot) => Number(realNs / 1_000_000n);

@@ -7,9 +7,9 @@ import { defineVerb, parseVerb } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
 import { namesOf } from '../query/survey.js';
 import { shownNames } from '../text/hostlists.js';
+import type { TableColumn } from '../text/layout.js';
 import { cut, oneLine } from '../text/text.js';
 import { type LookResult, lookBesideScheduler, rowsText, type SchedulerLook } from './schedulerlook.js';
-import type { TableColumn } from './table.js';
 
 export const verb = defineVerb({
   name: 'users',
@@ -42,16 +42,17 @@ const COLUMNS: readonly TableColumn<ListedUser>[] = [
     isLeft: true,
     text: ({ told: { user } }) => (user === '' ? undefined : cut(oneLine(user), USER_MOST)),
   },
-  { title: 'JOBS', text: ({ told }) => String(told.job_count) },
+  { title: 'JOBS', text: ({ told }) => String(told.job_count), leaves: 5 },
   { title: 'NODES', text: ({ told }) => String(told.node_count) },
-  { title: 'CPUS', text: ({ told: { cpus } }) => (cpus === 0 ? undefined : String(cpus)) },
-  { title: 'CPU', text: user => useText(user.told.cpu_use, user) },
-  { title: 'GPUS', text: ({ told: { gpus } }) => (gpus === 0 ? undefined : String(gpus)) },
-  { title: 'GPU', text: user => useText(user.told.gpu_use, user) },
+  { title: 'CPUS', text: ({ told: { cpus } }) => (cpus === 0 ? undefined : String(cpus)), leaves: 3 },
+  { title: 'CPU', text: user => useText(user.told.cpu_use, user), leaves: 1 },
+  { title: 'GPUS', text: ({ told: { gpus } }) => (gpus === 0 ? undefined : String(gpus)), leaves: 4 },
+  { title: 'GPU', text: user => useText(user.told.gpu_use, user), leaves: 2 },
   {
     title: 'TROUBLE',
     isLeft: true,
     text: ({ trouble }) => (trouble.length === 0 ? undefined : `${trouble.length}: ${shownNames(trouble)}`),
+    shrinks: 16,
   },
 ];
 

@@ -13,9 +13,10 @@ import { groupLines, groups, labelOf, meansShown, type NodeGroup } from '../quer
 import { type Comparison, inOrder, worstFirst } from '../query/sorting.js';
 import { isException, type Survey, type Surveyed } from '../query/survey.js';
 import type { SchedulerView } from '../schedulerfile/schedulerview.js';
-import { clip, type Size, widthOf } from '../terminal/screen.js';
+import { clip, type Size } from '../terminal/screen.js';
 import type { Painter } from '../terminal/style.js';
 import { tryExpand } from '../text/hostlists.js';
+import { widthOf } from '../text/layout.js';
 import { repeatsOf, repeatsText } from '../text/repeats.js';
 import { oneLine } from '../text/text.js';
 import type { CommandOptions } from './commandline.js';

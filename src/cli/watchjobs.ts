@@ -4,8 +4,8 @@ import { nodesOf } from '../jobs/joblist.js';
 import type { Survey } from '../query/survey.js';
 import type { SchedulerView } from '../schedulerfile/schedulerview.js';
 import type { Painter } from '../terminal/style.js';
+import { wrapped } from '../text/layout.js';
 import { showJob } from './jobpage.js';
-import { wrapped } from './troublelist.js';
 
 export interface JobsSeen {
   /** The ids of the jobs on the node of that name. */

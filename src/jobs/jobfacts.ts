@@ -11,6 +11,7 @@ import { plural } from '../shm/sentences.js';
 import type { Node } from '../shm/snapshot.js';
 import { formatDuration } from '../text/durations.js';
 import { shownNames } from '../text/hostlists.js';
+import { NOTHING, type TableColumn } from '../text/layout.js';
 import { cut, oneLine } from '../text/text.js';
 import type { ListedJob } from './joblist.js';
 import { type JobMember, memberJson, toldOf } from './jobmembers.js';
@@ -56,19 +57,8 @@ function differsText(member: JobMember): string | undefined {
   return [...(member.hardware === 'other' ? ['other hardware'] : []), ...(what ? [what] : [])].join(': ') || undefined;
 }
 
-/** A column of the nodes of a job. */
-interface MemberColumn {
-  readonly title: string;
-  /** Texts are aligned left, numbers right. */
-  readonly isLeft?: boolean;
-  /** undefined: nothing is known. */
-  readonly text: (member: JobMember) => string | undefined;
-  /** Where there is no room, the column with the highest number is left out first; absent: it always stays. */
-  readonly leaves?: number;
-}
-
 /** A column of a reading; in brackets where it is not of now. */
-function column(title: string, leaves: number, text: (node: Node) => string | undefined): MemberColumn {
+function column(title: string, leaves: number, text: (node: Node) => string | undefined): TableColumn<JobMember> {
   return {
     ...{ title, leaves },
     text: ({ node, state }) => {
@@ -91,7 +81,7 @@ function numberText(name: string, show: (value: number) => string): (node: Node)
 const asInStatus = (name: string) => COLUMNS.find(column => column.name === name)?.text ?? (() => undefined);
 
 /** The columns of the nodes of a job; the first is the node's name. */
-export const MEMBER_COLUMNS: readonly MemberColumn[] = [
+export const MEMBER_COLUMNS: readonly TableColumn<JobMember>[] = [
   { title: 'NODE', isLeft: true, text: ({ name }) => brief(name) },
   { title: 'STATE', isLeft: true, text: ({ state, problems }) => `${state}${problems.length > 0 ? '!' : ''}` },
   column('CPU', 1, asInStatus('cpu')),
@@ -108,7 +98,7 @@ export const MEMBER_COLUMNS: readonly MemberColumn[] = [
   column('FABRIC/s', 7, numberText('fabric', short)),
   column('DISK/s', 10, asInStatus('disk')),
   column('WAIT', 4, asInStatus('pressure')),
-  { title: 'DIFFERS', isLeft: true, text: member => cut(differsText(member) ?? '-', DIFFERS_MOST) },
+  { title: 'DIFFERS', isLeft: true, text: member => cut(differsText(member) ?? NOTHING, DIFFERS_MOST) },
 ];
 
 /** What the job is, in lines. */

@@ -1,5 +1,6 @@
 // The text of --help, and the rows that it shares with the manual page and the completions. Prints nothing.
 
+import { padded, widest, wrapped } from '../text/layout.js';
 import type { Option } from './option.js';
 import { letterOf, optionOf, spelled, type Verb } from './verb.js';
 
@@ -31,29 +32,18 @@ export function termsOf(verb: Verb): (readonly [term: string, about: string])[] 
   return [...terms, [`-${HELP.letter}, --${HELP.long}`, HELP.about]];
 }
 
-/** The text in lines of so many characters; all lines except the first are indented. */
-function wrapped(text: string, width: number, indent: number): string {
-  const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > width) {
-      lines.push(line);
-      line = word;
-    } else line = line === '' ? word : `${line} ${word}`;
-  }
-  return [...lines, line].join(`\n${' '.repeat(indent)}`);
-}
-
 /** The help, for a terminal of so many columns. */
 export function helpOf(verb: Verb, columns: number): string {
   const rows = termsOf(verb);
-  const indent = Math.max(...rows.map(([term]) => term.length)) + 4;
+  const indent = widest(rows.map(([term]) => term)) + 4;
   const width = Math.max(40, columns - indent);
   return [
     `Usage: ${usageOf(verb)}`,
     `\n${verb.summary}`,
     '\nOptions:',
-    ...rows.map(([term, about]) => `  ${term.padEnd(indent - 2)}${wrapped(about, width, indent)}`),
+    ...rows.map(
+      ([term, about]) => `  ${padded(term, indent - 2)}${wrapped(about, width).join(`\n${' '.repeat(indent)}`)}`,
+    ),
     ...(verb.notes ? [`\n${verb.notes.trim()}`] : []),
     '\nExamples:',
     ...verb.examples.map(line => `  ${line}`),

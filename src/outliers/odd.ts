@@ -2,7 +2,6 @@
 // a family differ from its others; and in words, and for programs. One rule for all who tell of it. Judges no value as
 // such.
 
-import { NOTHING } from '../query/columns.js';
 import type { Surveyed } from '../query/survey.js';
 import { Cursor } from '../readings/cursor.js';
 import { bit, type Measure, type Reading, taken } from '../readings/measures.js';
@@ -12,6 +11,7 @@ import { setBit } from '../shm/rates.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { writeDuration } from '../text/durations.js';
 import { fold, lastDigits, shownNames } from '../text/hostlists.js';
+import { NOTHING } from '../text/layout.js';
 import { oneLine } from '../text/text.js';
 import { type Alike, differences, type FamilyDifference, type Trait } from './families.js';
 

@@ -14,6 +14,7 @@ import { lastingText, moment, reasonText, refusalText } from '../shm/sentences.j
 import type { Node, Snapshot } from '../shm/snapshot.js';
 import type { Painter } from '../terminal/style.js';
 import { formatDuration } from '../text/durations.js';
+import { inLines, padded, separated } from '../text/layout.js';
 import { oneLine } from '../text/text.js';
 
 /** A known fact in a few words; undefined: unknown. */
@@ -382,19 +383,6 @@ const SECTIONS: readonly [title: string, lines: (facts: NodeFacts) => FactLine[]
 
 const INDENT = 10;
 
-/** Facts joined by commas, in lines of this width. */
-function* wrapped(facts: readonly string[], width: number): Generator<string> {
-  let line = '';
-  for (const [i, fact] of facts.entries()) {
-    const piece = i === facts.length - 1 ? fact : `${fact},`;
-    if (line !== '' && line.length + 1 + piece.length > width) {
-      yield line;
-      line = `  ${piece}`;
-    } else line = line === '' ? piece : `${line} ${piece}`;
-  }
-  if (line !== '') yield line;
-}
-
 /** State and evidence of a node in one line. */
 export function nodeHead(node: Node, paint: Painter): string {
   const { snapshot, state, ageMs, address, refusedSince } = node;
@@ -446,8 +434,14 @@ export function nodeSheet(
   const lines: string[] = [];
   for (const { title, facts } of nodeSections(node, besides)) {
     let label = title;
-    for (const line of facts.flatMap(some => [...wrapped(some, width - INDENT)])) {
-      lines.push(`${paint.title(label.padEnd(INDENT - 1))} ${line}`.trimEnd());
+    for (const line of facts.flatMap(some =>
+      inLines(
+        separated(some, ',').map(fact => ` ${fact}`),
+        width - INDENT,
+        '  ',
+      ),
+    )) {
+      lines.push(`${paint.title(padded(label, INDENT - 1))} ${line}`.trimEnd());
       label = '';
     }
   }

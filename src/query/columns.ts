@@ -6,7 +6,8 @@ import { meantReading, pressures, readingOf } from '../readings/readings.js';
 import { shortTimeOf } from '../shm/sentences.js';
 import type { Node } from '../shm/snapshot.js';
 import { formatDuration } from '../text/durations.js';
-import { cut, didYouMean, InputError, oneLine, quote } from '../text/text.js';
+import { cutTo, fitting, inColumn, NOTHING, widest } from '../text/layout.js';
+import { didYouMean, InputError, oneLine, quote } from '../text/text.js';
 
 export interface Column {
   readonly name: string;
@@ -164,8 +165,6 @@ export function sortField(text: string): Sorting {
   return { field, upward: (field.isText === true) !== text.startsWith('-') };
 }
 
-export const NOTHING = '-';
-const GAP = 2;
 /** A name of 63 characters is rare and must not push everything else off the screen. */
 const NAME_LEAST = 16;
 const NAME_SHARE = 0.3;
@@ -209,32 +208,25 @@ export function layOut(
       return column.reading && state !== 'live' ? `[${text}]` : text;
     });
     const most = column.name === 'name' ? Math.max(NAME_LEAST, Math.floor(width * NAME_SHARE)) : width;
-    const shown = cells.map(text => cut(text, most));
+    const shown = cells.map(text => cutTo(text, most));
     const before = widths?.get(column.name) ?? 0;
-    const wide = Math.max(column.title.length, before, ...shown.map(({ length }) => length));
+    const wide = Math.max(before, widest([column.title, ...shown]));
     widths?.set(column.name, wide);
-    return { column, cells: shown, width: wide };
+    return { column, cells: shown, isLeft: column.left, wide };
   });
-  const taken = new Set<string>();
-  let room = width + GAP;
   const isSince = texts.some(({ column, cells }) => column.name === 'since' && cells.some(cell => cell !== NOTHING));
-  const inOrder = columns?.map(column => column.name) ?? (isSince ? PRIORITY : WITHOUT_SINCE);
-  for (const name of [...inOrder.slice(0, 2), ...extra.map(column => column.name), ...inOrder.slice(2)]) {
-    const found = texts.find(({ column }) => column.name === name);
-    // A column that no node has a value for is left out, unless it was asked for.
-    if (found === undefined || (columns === undefined && found.cells.every(cell => cell === NOTHING))) continue;
-    if (columns === undefined && found.width + GAP > room) continue;
-    room -= found.width + GAP;
-    taken.add(name);
-  }
-  const fitting = texts.filter(({ column }) => taken.has(column.name));
-  const pad = (text: string, of: (typeof texts)[number]) =>
-    of.column.left ? text.padEnd(of.width) : text.padStart(of.width);
+  const [name = '', state = '', ...rest] = isSince ? PRIORITY : WITHOUT_SINCE;
+  const inOrder = [name, state, ...extra.map(column => column.name), ...rest];
+  // A column that no node has a value for is left out, and so is one for which there is no room, unless it was asked for.
+  const known = texts
+    .map(of => ({ ...of, leaves: inOrder.indexOf(of.column.name) }))
+    .filter(({ leaves, cells }) => leaves >= 0 && cells.some(cell => cell !== NOTHING));
+  const shown = columns === undefined ? fitting(known, width, true) : texts;
   return [
-    fitting.map(of => ({ text: pad(of.column.title, of), column: of.column.name })),
+    shown.map(of => ({ text: inColumn(of.column.title, of), column: of.column.name })),
     ...nodes.map(({ state, problems }, row) =>
-      fitting.map(of => ({
-        text: pad(of.cells[row] ?? NOTHING, of),
+      shown.map(of => ({
+        text: inColumn(of.cells[row] ?? NOTHING, of),
         ...(of.column.name === 'state' ? { state: problems ? 'unhealthy' : state } : {}),
       })),
     ),

@@ -6,9 +6,10 @@ import type { Reading, Value } from '../readings/measures.js';
 import { STATES, type State } from '../shm/liveness.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { compareNames, fold } from '../text/hostlists.js';
+import { cutTo, fitting, GAP, inColumn, NOTHING, tableWidth, widest } from '../text/layout.js';
 import { compilePattern } from '../text/patterns.js';
-import { cut, oneLine } from '../text/text.js';
-import { COLUMNS, type Column, chosenColumns, NOTHING, sortField } from './columns.js';
+import { oneLine } from '../text/text.js';
+import { COLUMNS, type Column, chosenColumns, sortField } from './columns.js';
 import { compareValues } from './sorting.js';
 import { countsOf, type Survey, type Surveyed } from './survey.js';
 
@@ -97,10 +98,8 @@ export function meansShown(columns: readonly Column[] | undefined): readonly Col
   return columns?.slice(1) ?? MEANS;
 }
 
-/** With fewer characters than this, a list of the nodes that are not live tells nothing. */
+/** With fewer columns of the terminal than this, a list of the nodes that are not live tells nothing. */
 const WHO_LEAST = 12;
-
-const WHO_GAP = 2;
 
 /**
  * The groups as a table with a title row, one line each, in this width. Means that nobody asked for give way to the
@@ -116,7 +115,7 @@ export function groupLines(
   const table = [
     ['GROUP', 'NODES', ...present.map(state => state.toUpperCase()), ...means.map(({ title }) => title)],
     ...found.map(group => [
-      cut(labelOf(group), Math.floor(width / 3)),
+      cutTo(labelOf(group), Math.floor(width / 3)),
       String(group.nodes.length),
       ...present.map(state => String(group.counts[state])),
       ...means.map(({ field, show }) => {
@@ -126,21 +125,18 @@ export function groupLines(
       }),
     ]),
   ];
-  const widths = (table[0] ?? []).map((_, at) => Math.max(...table.map(row => row[at]?.length ?? 0)));
+  const laid = (table[0] ?? []).map((_, at) => ({
+    wide: widest(table.map(row => row[at] ?? '')),
+    isLeft: at === 0,
+    leaves: columns === undefined && at >= present.length + 2 ? at : undefined,
+  }));
   const isAnyoneGone = found.some(({ nodes, counts }) => counts.live < nodes.length);
-  const wanted = width - (isAnyoneGone ? WHO_LEAST + WHO_GAP : 0);
-  let shown = widths.length;
-  const taken = () => widths.slice(0, shown).reduce((sum, wide) => sum + wide + 2, -2);
-  while (columns === undefined && shown > present.length + 2 && taken() > wanted) shown--;
-  const line = (row: readonly string[]) =>
-    row
-      .slice(0, shown)
-      .map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0)))
-      .join('  ');
-  const room = width - taken() - WHO_GAP;
+  const shown = fitting(laid, width - (isAnyoneGone ? WHO_LEAST + GAP : 0));
+  const line = (row: readonly string[]) => shown.map((of, at) => inColumn(row[at] ?? '', of)).join(' '.repeat(GAP));
+  const room = width - tableWidth(shown) - GAP;
   const who = ({ nodes }: NodeGroup) => {
     const gone = nodes.filter(({ state }) => state !== 'live').map(({ name }) => name);
-    return room < WHO_LEAST || gone.length === 0 ? '' : `  ${cut(oneLine(fold(gone)), room)}`;
+    return room < WHO_LEAST || gone.length === 0 ? '' : `  ${cutTo(oneLine(fold(gone)), room)}`;
   };
   const shows = room >= WHO_LEAST && isAnyoneGone;
   return table.map((row, at) => {

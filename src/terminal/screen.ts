@@ -5,6 +5,7 @@ import { writeSync } from 'node:fs';
 import type { ReadStream, WriteStream } from 'node:tty';
 import { endBySignal } from '../service/process.js';
 import { isInForeground } from '../text/foreground.js';
+import { widthOf } from '../text/layout.js';
 
 const ALTERNATE = '\x1b[?1049h';
 const PRIMARY = '\x1b[?1049l';
@@ -13,26 +14,10 @@ const SHOW_CURSOR = '\x1b[?25h';
 const CLEAR = '\x1b[H\x1b[2J';
 const ERASE_REST = '\x1b[K';
 
-/** Colours on and off. */
-const PAINT = /\x1b\[[\d;]*m/g;
-
-/** How many columns a character takes: one that could be wide counts as wide. */
-function columnsOf(character: string): number {
-  const code = character.codePointAt(0) ?? 0;
-  return code < 0x1100 || (code >= 0x2010 && code < 0x2e80) ? 1 : 2;
-}
-
-/** How many columns of the terminal the line takes. */
-export function widthOf(line: string): number {
-  let width = 0;
-  for (const character of line.replace(PAINT, '')) width += columnsOf(character);
-  return width;
-}
-
 /** The line up to the terminal's edge, with its colours and without a part of an escape (unseen.ts): a line that wraps would push others off the screen. */
 export function clip(line: string, columns: number): string {
   let room = columns;
-  return line.replace(/\x1b\[[\d;]*m|\\u\{[0-9a-f]{1,6}\}|[^\x1b]/gu, part => {
+  return line.replace(/\x1b\[[\d;]*m|\\u\{[0-9a-f]{1,6}\}|[^\x1b]\ufe0f?/gu, part => {
     if (part.startsWith('\x1b')) return part;
     room -= widthOf(part);
     return room >= 0 ? part : '';

@@ -53,10 +53,10 @@ export async function print(all: Iterable<string | Uint8Array>): Promise<void> {
   if (text !== '') await write(text);
 }
 
-/** The columns of the terminal: 80 unless it is known to be wider or narrower. */
-export function terminalWidth(): number {
+/** The columns of the terminal, as many as lines are made for, 40 to 1000; `otherwise`: it is not known. */
+export function terminalWidth(otherwise = 80): number {
   const { columns = Number(process.env.COLUMNS) } = process.stdout;
-  return Number.isInteger(columns) && columns > 80 ? Math.min(columns, 1000) : 80;
+  return Number.isInteger(columns) && columns > 0 ? Math.min(Math.max(columns, 40), 1000) : otherwise;
 }
 
 /** Whether stdout is a terminal whose lines can be drawn again, and by us. */

@@ -86,11 +86,12 @@ const MOST_BYTES = 80 << 20;
  * All of a regular file. Waits for nobody, also if a FIFO or a device has taken its place: a daemon that waited for it
  * would not hear SIGTERM.
  */
-function readWhole(file: string): Buffer {
+function readWhole(file: string, isGuarded: boolean): Buffer {
   const fd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
   try {
     const stats = fstatSync(fd);
     if (!stats.isFile() && !stats.isDirectory()) throw new InputError('it is not a regular file');
+    if (isGuarded && (stats.mode & 0o022) !== 0) throw new InputError('others than its owner can write it');
     const chunks: Buffer[] = [];
     for (let bytes = 0; bytes <= MOST_BYTES; ) {
       const chunk = Buffer.allocUnsafe(1 << 16);
@@ -112,11 +113,14 @@ export function whyUnreadable(error: unknown): string {
   return code === 'EISDIR' ? 'it is a directory' : (getSystemErrorMap().get(errno)?.[1] ?? 'it cannot be opened');
 }
 
-/** The text of a file that the user named. Throws an InputError if it cannot be read. */
-export function readText(file: string): string {
+/**
+ * The text of a file that the user named. `isGuarded`: only its owner may be able to write it. Throws an InputError if it
+ * cannot be read.
+ */
+export function readText(file: string, isGuarded = false): string {
   let whole: Buffer;
   try {
-    whole = readWhole(file);
+    whole = readWhole(file, isGuarded);
   } catch (error) {
     throw new InputError(`cannot read ${quote(file)}: ${whyUnreadable(error)}; name a file that this user can read`);
   }

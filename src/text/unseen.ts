@@ -21,12 +21,15 @@ const LONGEST_PART = '\\u{10ffff}'.length;
 /** The number of characters of a text: its code points, as C counts them too. */
 export const characters = (text: string): number => Array.from(text).length;
 
+/** How long a text is: in characters, or in columns of a terminal (layout.ts). */
+type TextMeasure = (text: string) => number;
+
 /** The longest beginning of a text that has at most `most` characters and ends between parts. */
-export function beginning(text: string, most: number): string {
+export function beginning(text: string, most: number, measure: TextMeasure = characters): string {
   let end = 0;
   let count = 0;
   for (const { 0: part, index } of text.slice(0, 2 * (most + LONGEST_PART)).matchAll(PART)) {
-    count += characters(part);
+    count += measure(part);
     if (count > most) break;
     end = index + part.length;
   }
@@ -34,12 +37,12 @@ export function beginning(text: string, most: number): string {
 }
 
 /** The longest end of a text, likewise. */
-export function ending(text: string, most: number): string {
+export function ending(text: string, most: number, measure: TextMeasure = characters): string {
   const tail = text.slice(-2 * (most + LONGEST_PART));
   let begin = tail.length;
   let count = 0;
   for (const { 0: part, index } of [...tail.matchAll(PART)].reverse()) {
-    count += characters(part);
+    count += measure(part);
     if (count > most) break;
     begin = index;
   }
@@ -52,13 +55,14 @@ export function shortened(text: string, most: number): string {
 }
 
 /** The text in at most `most` characters; what is cut is in its middle, because names differ at their ends. */
-export function cut(text: string, most: number): string {
-  if (fits(text, most)) return text;
+export function cut(text: string, most: number, measure: TextMeasure = characters): string {
+  if (fits(text, most, measure)) return text;
   const head = Math.floor((most - 1) / 3);
-  return `${beginning(text, head)}…${ending(text, most - 1 - head)}`;
+  return `${beginning(text, head, measure)}…${ending(text, most - 1 - head, measure)}`;
 }
 
 /** Whether a text has at most so many characters; one of a megabyte is not counted. */
-export function fits(text: string, most: number): boolean {
-  return text.length <= most || (text.length <= 2 * most && characters(text) <= most);
+export function fits(text: string, most: number, measure: TextMeasure = characters): boolean {
+  const areUnits = text.length <= most && measure === characters;
+  return areUnits || (text.length <= 2 * most && measure(text) <= most);
 }

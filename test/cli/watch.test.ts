@@ -30,9 +30,10 @@ import { monotonicMs, type StateResult, stateText } from '../../src/schedulerfil
 import { replaceFile } from '../../src/service/replacefile.js';
 import type { Snapshot } from '../../src/shm/snapshot.js';
 import { flushed, readKeys } from '../../src/terminal/keystrokes.js';
-import { clip, difference, widthOf } from '../../src/terminal/screen.js';
+import { clip, difference } from '../../src/terminal/screen.js';
 import { painter } from '../../src/terminal/style.js';
 import { expand } from '../../src/text/hostlists.js';
+import { widthOf } from '../../src/text/layout.js';
 import { shellWord } from '../../src/text/text.js';
 import { troubleOf } from '../../src/trouble/trouble.js';
 import { busy, EVERYTHING, type MadeBoard, type MadeNode, madeBoard, tenThousand } from '../kit/madeboard.js';
