@@ -1,6 +1,5 @@
 /* beoboard-nodes: names of nodes for scripts: the nodes in some states, as one host list. The same output as
- * `beoboard nodes` with the same options, in a fiftieth of the time; it has no conditions. Only here: names of any
- * scheduler by a file, nodes by a problem, and the state of each node beside its name. */
+ * `beoboard nodes` with the same options, in a fiftieth of the time; it has no conditions. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -47,7 +46,6 @@ static const char help_text[] =
   "\n"
   "Its answers are identical to those of beoboard nodes. For --where, --job-id, --user, --for, --slurm-dir and\n"
   "--config use that.\n"
-  "Only here: --with-problem, --names, --with-state.\n"
   "Exit codes: 0 done, 1 a name is not on the board, 2 usage, 4 no board, or a stalled one: then nothing is known "
   "about any node.\n"
   "\n"

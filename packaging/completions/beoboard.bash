@@ -28,7 +28,7 @@ _beoboard() {
       COMPREPLY=($(compgen -A hostname -W '-' -- "$cur")) ;;
     send:--interface | receive:--interface)
       COMPREPLY=($(compgen -W "$(cd /sys/class/net 2>/dev/null && echo *)" -- "$cur")) ;;
-    send:--key-file | send:--pace-file | send:--pretend | send:--config | receive:--board | receive:--key-file | receive:--config | status:--board | status:--config | show:--board | show:--config | odd:--board | odd:--config | ack:--board | ack:--config | events:--board | events:--config | journal:--board | journal:--config | nodes:--board | nodes:--config | check:--board | check:--config | xml:--board | xml:--config | ganglia:--board | ganglia:--config | web:--board | web:--config | prometheus:--board | prometheus:--config | metrics:--board | metrics:--config | supermon:--board | supermon:--config | zoom:--record | zoom:--play | zoom:--config | slurm:--slurm-names | slurm:--board | slurm:--config | bridge:--kill-switch | bridge:--slurm-names | bridge:--board | bridge:--config | jobs:--board | jobs:--config | users:--board | users:--config | dump:--board | dump:--config | forget:--board | forget:--config | pace:--pace-file | keygen:--key-file | relay:--board | relay:--key-file | relay:--nats-creds | relay:--nats-nkey | relay:--nats-login | relay:--nats-ca | relay:--nats-cert | relay:--nats-cert-key | relay:--config | mirror:--board | mirror:--trust | mirror:--key-file | mirror:--nats-creds | mirror:--nats-nkey | mirror:--nats-login | mirror:--nats-ca | mirror:--nats-cert | mirror:--nats-cert-key | mirror:--config | load:--key-file | load:--jobs-file | load:--config)
+    send:--key-file | send:--pace-file | send:--pretend | send:--config | receive:--board | receive:--key-file | receive:--config | status:--board | status:--config | show:--board | show:--config | odd:--board | odd:--config | ack:--board | ack:--config | events:--board | events:--config | journal:--board | journal:--config | nodes:--names | nodes:--board | nodes:--config | check:--board | check:--config | xml:--board | xml:--config | ganglia:--board | ganglia:--config | web:--board | web:--config | prometheus:--board | prometheus:--config | metrics:--board | metrics:--config | supermon:--board | supermon:--config | zoom:--record | zoom:--play | zoom:--config | slurm:--slurm-names | slurm:--board | slurm:--config | bridge:--kill-switch | bridge:--slurm-names | bridge:--board | bridge:--config | jobs:--board | jobs:--config | users:--board | users:--config | dump:--board | dump:--config | forget:--board | forget:--config | pace:--pace-file | keygen:--key-file | relay:--board | relay:--key-file | relay:--nats-creds | relay:--nats-nkey | relay:--nats-login | relay:--nats-ca | relay:--nats-cert | relay:--nats-cert-key | relay:--config | mirror:--board | mirror:--trust | mirror:--key-file | mirror:--nats-creds | mirror:--nats-nkey | mirror:--nats-login | mirror:--nats-ca | mirror:--nats-cert | mirror:--nats-cert-key | mirror:--config | load:--key-file | load:--jobs-file | load:--config)
       COMPREPLY=($(compgen -f -- "$cur")) ;;
     send:--proc | send:--sys | send:--scratch | status:--slurm-dir | status:--journal-run | show:--slurm-dir | show:--journal-run | ack:--slurm-dir | ack:--journal-run | events:--journal-dir | journal:--journal-dir | journal:--journal-run | journal:--slurm-dir | journal:--bridge-dir | nodes:--slurm-dir | check:--journal-run | web:--slurm-dir | web:--journal-run | prometheus:--slurm-dir | slurm:--slurm-dir | slurm:--slurm-bin | bridge:--journal | bridge:--bridge-dir | bridge:--slurm-bin | jobs:--slurm-dir | jobs:--journal-run | users:--slurm-dir)
       COMPREPLY=($(compgen -d -- "$cur")) ;;
@@ -48,14 +48,14 @@ _beoboard() {
       _beoboard_list 'silent heard_again problem problem_resolved boot goodbye restart reset refusal clone new removed link_down link_up dark lit overflow takeover forget followed deaf lost stalled resumed no_board board clock_step order acknowledged withdrawn odd odd_ended begin end held bad_health root_readonly memory_errors gpu_lost gpu_errors root_full scratch_full health_warning oom hung_tasks throttled ecc' ;;
     nodes:--state | nodes:-s)
       _beoboard_list 'silent unknown uncertain never left live' ;;
+    nodes:--with-problem | check:--ignore | bridge:--ignore)
+      _beoboard_list 'held bad_health root_readonly memory_errors gpu_lost gpu_errors root_full scratch_full health_warning oom hung_tasks throttled ecc' ;;
     nodes:--for)
       COMPREPLY=($(compgen -W 'slurm' -- "$cur")) ;;
     check:--fail)
       COMPREPLY=($(compgen -W 'open closed' -- "$cur")) ;;
     check:--health)
       COMPREPLY=($(compgen -W 'on off' -- "$cur")) ;;
-    check:--ignore | bridge:--ignore)
-      _beoboard_list 'held bad_health root_readonly memory_errors gpu_lost gpu_errors root_full scratch_full health_warning oom hung_tasks throttled ecc' ;;
     check:--recent)
       _beoboard_list 'held bad_health root_readonly memory_errors gpu_lost gpu_errors root_full scratch_full health_warning oom hung_tasks throttled ecc none' ;;
     xml:--metrics | ganglia:--metrics)
@@ -85,7 +85,7 @@ _beoboard_words() {
       ack) COMPREPLY=($(compgen -W '--until --reason --withdraw --slurm-dir --journal-run --json --board --owner --config --help -h' -- "$cur")) ;;
       events) COMPREPLY=($(compgen -W '--nodes -w --last -n --since --until --kind --follow -f --last-end --journal-dir --for --json --color --board --owner --config --help -h' -- "$cur")) ;;
       journal) COMPREPLY=($(compgen -W '--journal-dir --keep --most --name --journal-run --slurm-dir --bridge-dir --board --owner --config --help -h' -- "$cur")) ;;
-      nodes) COMPREPLY=($(compgen -W '--state -s --for-at-least --healthy --nodes -w --where --job-id --user --fold -f --expand -e --count -c --for --slurm-dir --board --owner --config --help -h' -- "$cur")) ;;
+      nodes) COMPREPLY=($(compgen -W '--state -s --for-at-least --healthy --with-problem --names --nodes -w --where --job-id --user --fold -f --expand -e --count -c --with-state --for --slurm-dir --board --owner --config --help -h' -- "$cur")) ;;
       check) COMPREPLY=($(compgen -W '--nodes --where --fail --warning -w --critical -c --health --ignore --recent --journal-run --board --owner --config --help -h' -- "$cur")) ;;
       xml) COMPREPLY=($(compgen -W '--board --owner --metrics --config --help -h' -- "$cur")) ;;
       ganglia) COMPREPLY=($(compgen -W '--board --owner --listen --gzip-listen --gmetad-listen --grid --cluster-name --trusted-hosts --metrics --config --help -h' -- "$cur")) ;;

@@ -3,11 +3,13 @@
 
 import { defineVerb, forms, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
+import type { State } from '../shm/liveness.js';
 import { NO_BOARD, stalledText } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
 import { Failure } from '../text/failure.js';
 import { compareNames, fold } from '../text/hostlists.js';
 import { print } from '../text/output.js';
+import { InputError } from '../text/text.js';
 import { type Census, type NodeFilter, takeCensus } from './census.js';
 import { select } from './selection.js';
 
@@ -18,6 +20,8 @@ export const verb = defineVerb({
     'state',
     'for-at-least',
     'healthy',
+    'with-problem',
+    'names',
     'nodes',
     'where',
     'job-id',
@@ -25,6 +29,7 @@ export const verb = defineVerb({
     'fold',
     'expand',
     'count',
+    'with-state',
     'for',
     'slurm-dir',
     'board',
@@ -43,6 +48,8 @@ export const verb = defineVerb({
     'beoboard nodes --state live --nodes rack17n[01-48] --count',
     "beoboard nodes --where 'state == live && load < 1'",
     'beoboard nodes --job-id 4711 --state silent',
+    'beoboard nodes --with-problem root_full,scratch_full --with-state',
+    'beoboard nodes --with-state --names /etc/beoboard/slurm-names --nodes CN-7,Node008',
   ],
   notes: `Prints one host list for Slurm and pdsh, or nothing if no node matches. --expand prints one name per line. Names given with --nodes that
 are not on the board are reported on stderr. So are more likely causes than the nodes: an interface of this master that is down or
@@ -57,7 +64,7 @@ the shell discards this exit code and excludes nobody: write it as in the exampl
 /** Only the nodes in these states: reads liveness. */
 function counted(reader: BoardReader, question: NodeFilter) {
   const census = takeCensus(reader, question);
-  return { ...census, names: census.kept.map(({ name }) => name) };
+  return { ...census, names: census.kept.map(({ name }) => name), states: census.kept.map(({ state }) => state) };
 }
 
 /** One line that says why nothing is known. */
@@ -70,14 +77,41 @@ async function schedulerView(dir: string, reader: BoardReader) {
   return schedulerViewOf(dir, reader.snapshot());
 }
 
+/** The names of --names. Throws a UsageError. */
+async function boardNames(file: string) {
+  const { readBoardNames } = await import('../schedulerfile/matching.js');
+  try {
+    return readBoardNames(file);
+  } catch (error) {
+    throw error instanceof InputError ? new UsageError(verb.name, `--names: ${error.message}`, error) : error;
+  }
+}
+
 /** What is missing in a scheduler's answers. */
 function tellPartial(slurm: { readonly partial: readonly string[] } | undefined): void {
   for (const text of slurm?.partial ?? []) process.stderr.write(`beoboard nodes: ${text}\n`);
 }
 
-/** The names of nodes that are asked for; undefined: all. Throws a Failure if nothing is known of that job or user. */
+/** What refuses options that do not go together, or that lack another one. Throws a UsageError. */
+function check({ forAtLeast, state, healthy, withProblem, names, ...values }: ValuesOf<typeof verb>): void {
+  const refuse = (why: string) => new UsageError(verb.name, why);
+  const together = (one: string, other: string) => refuse(`--${one} and --${other} do not go together; leave one out`);
+  const { expand, fold, count, withState } = values;
+  const [first, second] = Object.entries({ expand, fold, count, 'with-state': withState }).filter(([, way]) => way);
+  if (first !== undefined && second !== undefined) throw together(first[0], second[0]);
+  if (healthy && withProblem !== undefined) throw together('healthy', 'with-problem');
+  if (names !== undefined && values.for !== undefined) throw together('names', 'for');
+  if (forAtLeast !== undefined && (state === undefined || state.includes('never') || state.includes('unknown')))
+    throw refuse(
+      '--for-at-least needs a state of which the begin is known; give --state silent, uncertain, left or live',
+    );
+  if (names === undefined && values.nodes?.wrong !== undefined) throw refuse(`--nodes: ${values.nodes.wrong}`);
+}
+
+/** The names on the board that are asked for; undefined: all. Throws a Failure if nothing is known of that job or user. */
 async function namesAsked(
-  { nodes, jobId: job, user, slurmDir }: ValuesOf<typeof verb>,
+  { jobId: job, user, slurmDir }: ValuesOf<typeof verb>,
+  nodes: readonly string[] | undefined,
   reader: BoardReader,
 ): Promise<readonly string[] | undefined> {
   if (job === undefined && user === undefined) return nodes;
@@ -95,37 +129,41 @@ async function namesAsked(
 
 export async function main(argv: string[]): Promise<number> {
   const { values } = parseVerb(verb, argv);
-  const ways = (['expand', 'fold', 'count'] as const).filter(way => values[way]);
-  if (ways.length > 1)
-    throw new UsageError(verb.name, `--${ways[0]} and --${ways[1]} do not go together; leave one out`);
-  const states = values.state && new Set<string>(values.state);
-  const { forAtLeast } = values;
-  if (forAtLeast !== undefined && (states === undefined || states.has('never') || states.has('unknown')))
-    throw new UsageError(
-      verb.name,
-      '--for-at-least needs a state of which the begin is known; give --state silent, uncertain, left or live',
-    );
+  check(values);
+  const { state, forAtLeast, names: file } = values;
+  const called = file === undefined ? undefined : await boardNames(file);
+  const toBoard = called?.toBoard ?? (name => name);
+  // Each node under the first of the names by which it is asked for.
+  const asked = values.nodes && new Map(values.nodes.names.toReversed().map(name => [toBoard(name), name]));
   const reader = new BoardReader(values.board, values.owner);
   try {
-    const among = await namesAsked(values, reader);
-    const question = { keep: (state: string) => states === undefined || states.has(state), among };
-    const { where: condition, healthy } = values;
-    const found = await (condition === undefined && !healthy && forAtLeast === undefined
+    const among = await namesAsked(values, asked && [...asked.keys()], reader);
+    const question = { keep: (one: State) => state === undefined || state.includes(one), among };
+    const { where: condition, healthy, withProblem } = values;
+    const found = await (condition === undefined && !healthy && withProblem === undefined && forAtLeast === undefined
       ? counted(reader, question)
-      : select(verb.name, reader, { condition, healthy, forAtLeast }, question));
-    const { notOnBoard } = found;
+      : select(verb.name, reader, { condition, healthy, withProblem, forAtLeast }, question));
+    const missing = new Set(found.notOnBoard);
+    const notOnBoard = values.nodes?.names.filter(name => missing.has(toBoard(name))) ?? found.notOnBoard;
     const slurm = values.for && (await schedulerView(values.slurmDir, reader));
     if (slurm && !slurm.hasAnswered('nodes')) {
       process.stderr.write(`beoboard nodes: ${slurm.trouble}\n`);
       return found.stalled ? NO_BOARD : 1;
     }
     const unknown = slurm ? found.names.filter(name => slurm.of(name) === undefined) : [];
-    const names = slurm ? found.names.flatMap(name => slurm.of(name)?.node.name ?? []) : found.names;
+    const shownAs = (name: string) =>
+      slurm ? slurm.of(name)?.node.name : called === undefined ? name : (asked?.get(name) ?? called.toScheduler(name));
+    const rows = found.names.flatMap((name, i) => {
+      const shown = shownAs(name);
+      return shown === undefined ? [] : [{ name: shown, state: found.states[i] }];
+    });
     // A stalled board has old reports: whether a condition holds now is unknown.
-    if (found.stalled && values.where !== undefined) names.length = 0;
-    if (values.count) await print([`${names.length}\n`]);
-    else if (values.expand) await print(names.sort(compareNames).map(name => `${name}\n`));
-    else if (names.length > 0) await print([`${fold(names)}\n`]);
+    if (found.stalled && values.where !== undefined) rows.length = 0;
+    if (values.expand || values.withState) rows.sort((a, b) => compareNames(a.name, b.name));
+    if (values.count) await print([`${rows.length}\n`]);
+    else if (values.withState) await print(rows.map(({ name, state }) => `${name} ${state}\n`));
+    else if (values.expand) await print(rows.map(({ name }) => `${name}\n`));
+    else if (rows.length > 0) await print([`${fold(rows.map(({ name }) => name))}\n`]);
     if (found.stalled) {
       process.stderr.write(`beoboard nodes: ${stalledLine(found)}\n`);
       return NO_BOARD;

@@ -2,7 +2,8 @@
 // there is one.
 
 import { UsageError } from '../options/options.js';
-import { mayBeRefused } from '../shm/liveness.js';
+import { mayBeRefused, type State } from '../shm/liveness.js';
+import type { Problem } from '../shm/problems.js';
 import type { BoardReader } from '../shm/reader.js';
 import { linkNews } from '../shm/sentences.js';
 import type { Node } from '../shm/snapshot.js';
@@ -12,8 +13,9 @@ import { type Census, monitorTroubles, type NodeFilter } from './census.js';
 
 export interface Selection
   extends Pick<Census, 'notOnBoard' | 'remarks' | 'stalled' | 'closed' | 'heartbeatAgeMs' | 'warnings'> {
-  /** The nodes for which it is true, in the order of the board. */
+  /** The nodes for which it is true, in the order of the board, and the state of each. */
   readonly names: string[];
+  readonly states: readonly State[];
   /** How many nodes on the board were checked. */
   readonly asked: number;
 }
@@ -23,6 +25,8 @@ interface SelectionFilter {
   readonly condition?: string | undefined;
   /** That it is live and has no problem. */
   readonly healthy?: boolean;
+  /** That it has one of these problems. */
+  readonly withProblem?: readonly Problem[] | undefined;
   /** That it is in its state for so long, ms. */
   readonly forAtLeast?: number | undefined;
 }
@@ -47,14 +51,17 @@ function isLongSo(verb: string, { state, ageMs, memory }: Node, leastMs: number)
 export async function select(
   verb: string,
   reader: BoardReader,
-  { condition, healthy, forAtLeast }: SelectionFilter,
+  { condition, healthy, withProblem, forAtLeast }: SelectionFilter,
   { keep, among, journals }: NodeFilter,
 ): Promise<Selection> {
   const meets = condition === undefined ? () => true : (await import('../query/conditions.js')).filter(verb, condition);
-  const holds = healthy ? (node: Node) => isHealthy(node) && meets(node) : meets;
+  const fits = (node: Node) =>
+    (!healthy || isHealthy(node)) &&
+    (withProblem === undefined || node.problems.some(problem => withProblem.includes(problem)));
   const snapshot = reader.snapshot();
   const missing = among && new Set(among);
   const names: string[] = [];
+  const states: State[] = [];
   const refused: RefusedNode[] = [];
   const cloned: Cloned[] = [];
   const unheard: string[] = [];
@@ -68,9 +75,10 @@ export async function select(
     if (news.length > 0) behind.add(node.link);
     const { clone } = node;
     if (clone !== undefined) cloned.push({ name, clone });
-    if (!keep(state) || !holds(node)) continue;
+    if (!keep(state) || !fits(node) || !meets(node)) continue;
     if (forAtLeast !== undefined && !isLongSo(verb, node, forAtLeast)) continue;
     names.push(name);
+    states.push(state);
     if (!mayBeRefused(state)) continue;
     unheard.push(name);
     const refusal = node.refusedSince;
@@ -82,6 +90,7 @@ export async function select(
   const clones = stalled || retired ? [] : cloneTexts(snapshot, cloned).map(({ text }) => text);
   return {
     names,
+    states,
     asked,
     notOnBoard: [...(missing ?? [])],
     remarks: [...texts, ...why],

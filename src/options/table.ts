@@ -342,6 +342,17 @@ export const options = {
   ),
   health: one('WHEN', 'on or off: whether unhealthy nodes count as down', values.oneOf('on', 'off'), standard('on')),
   healthy: flag('only live nodes without problems'),
+  'with-problem': optional(
+    'NAMES',
+    `only nodes with one of these problems: ${ranked.problem.join(', ')}`,
+    values.someOf('problem', ...ranked.problem),
+  ),
+  names: optional(
+    'FILE',
+    "names are a scheduler's: as on the board but for upper case, or as in this file, NodeName boardname on each line",
+    file,
+  ),
+  'with-state': flag('one name per line, with the state of its node behind it'),
   expand: flag('one name per line'),
   fold: flag('one host list, as in node[001-128],login1'),
   count: flag('only the number of names'),
@@ -467,6 +478,11 @@ export const forms = {
     jobs: optional('N', 'so many simulated jobs on the nodes, 1 to 10000', count(1, 10_000)),
   },
   nodes: {
+    nodes: optional(
+      'LIST',
+      'the nodes as a host list, node[001-128],login1, or @FILE with a list on each line',
+      values.nodesOrScheduler,
+    ),
     for: optional('WHOM', 'slurm: NodeNames of nodes that Slurm knows; needs beoboard slurm', oneOf('slurm')),
   },
   relay: {

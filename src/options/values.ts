@@ -231,6 +231,25 @@ export function someOrNone<const T extends string>(what: string, ...words: reado
 
 export const nodes = value('nodes', text => readNodes(text));
 
+/** Names of nodes, or of a scheduler. */
+interface WrittenNames {
+  readonly names: readonly string[];
+  /** Why no node can have them all; undefined: each can be a node's. */
+  readonly wrong?: string;
+}
+
+export const nodesOrScheduler = value('nodes', (text): WrittenNames => {
+  try {
+    return { names: readNodes(text) };
+  } catch (error) {
+    try {
+      return { names: readNodes(text, 'slurm'), wrong: (error as Error).message };
+    } catch {
+      throw error;
+    }
+  }
+});
+
 /** Names as other programs have them, too. */
 export const anyNodes = value('nodes', text => readNodes(text, 'any'));
 

@@ -86,6 +86,39 @@ export function readExceptions(file: string): Record<string, string> {
   return parseExceptions(readText(file), file);
 }
 
+/** Names on the board of a scheduler's, and the other way. */
+interface BoardNames {
+  /** A name that is not in the file is in lower case on the board. */
+  readonly toBoard: (name: string) => string;
+  readonly toScheduler: (name: string) => string;
+}
+
+/**
+ * The same for programs that only show names: a node may have several NodeNames, of which the first in their order is
+ * shown. As c/base/nodenames.c reads them. Throws an InputError.
+ */
+export function readBoardNames(file: string): BoardNames {
+  const found = new Map<string, string>();
+  for (const [i, line] of readText(file, true).split('\n').entries()) {
+    const [node, board, ...more] = line.replace(/#.*/s, '').match(/[^ \t\v\f\r]+/g) ?? [];
+    if (node === undefined) continue;
+    const refuse = (why: string) => new InputError(`${oneLine(file)}:${i + 1}: ${why}`);
+    if (board === undefined || more.length > 0)
+      throw refuse('two names are wanted; write a NodeName, a blank, and what the board calls it');
+    const wrong = isNodeName(node) ? (/^[a-z0-9][\w.-]{0,62}$/i.test(board) ? undefined : board) : node;
+    if (wrong !== undefined)
+      throw refuse(`${quote(wrong)} is not a name; write letters, digits and . _ -, at most 63 of them`);
+    const before = found.get(node) ?? lowerCase(board);
+    if (before !== lowerCase(board))
+      throw new InputError(
+        `${oneLine(file)}: ${node} is there twice, as ${before} and ${lowerCase(board)}; remove one`,
+      );
+    found.set(node, before);
+  }
+  const shown = new Map([...found].sort(([a], [b]) => (a < b ? 1 : -1)).map(([node, board]) => [board, node]));
+  return { toBoard: name => found.get(name) ?? lowerCase(name), toScheduler: name => shown.get(name) ?? name };
+}
+
 /** The first line of the file that is written again and again: c/base/nodenames.h. */
 const FOLLOWED = '# beoboard slurm writes this file again and again\n';
 
