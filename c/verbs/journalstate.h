@@ -1,4 +1,4 @@
-/* What a running journal says of itself: the text of its file, as src/journalfile/state.ts takes it. Pure. */
+/* What a running journal says of itself: the plain line in its file, as src/journalfile/state.ts writes it. Pure. */
 #ifndef BB_JOURNALSTATE_H
 #define BB_JOURNALSTATE_H
 #include "../base/text.h"
@@ -9,7 +9,7 @@ struct journal_state {
   uint64_t time, mono, next, error_since, dropped;
 };
 
-/* Reads a JSON object, in whose place its texts are unescaped. False: it is no state, or one of another version. */
+/* Reads the line, in whose place its texts are unescaped. False: there is none, as in the files of journals of 1.0.0. */
 bool journal_state_read(char *text, size_t length, struct journal_state *out);
 
 #endif

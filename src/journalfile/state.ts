@@ -35,6 +35,9 @@ export interface JournalState {
   readonly often_hour?: Readonly<Record<string, Readonly<Record<string, number>>>> | undefined;
 }
 
+/** As it stands in the file. */
+type WrittenState = JournalState & { readonly plain?: string };
+
 /** A state, and the name of the journal. */
 interface FoundJournal {
   readonly name: string;
@@ -47,13 +50,23 @@ const PATIENCE_MS = 15_000;
 const MOST_BYTES = 65_536;
 const FILE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*\.json$/;
 
+/** A word of the plain line: its bytes, with %XX for those that would end the word or its text. */
+function plainWord(value: string | number): string {
+  const bytes = Buffer.from(typeof value === 'number' ? String(Math.round(value)) : value).toString('latin1');
+  return bytes.replace(/[^!#$&-[\]-~]/g, byte => `%${byte.charCodeAt(0).toString(16).padStart(2, '0')}`);
+}
+
 /** Leaves the state of the journal `name`, whole or not at all. Throws what the file system throws. */
 export function writeState(folder: string, name: string, state: JournalState): void {
   // Whoever reads it may stand in another folder.
-  const { board, journal_dir: dir } = state;
-  const told = { ...state, board: resolve(board), journal_dir: dir === undefined ? undefined : resolve(dir) };
+  const { journal_dir: dir, time_ms, mono_ms, next_ms, error, error_since_ms = time_ms, dropped = 0 } = state;
+  const board = resolve(state.board);
+  const told = { ...state, board, journal_dir: dir === undefined ? undefined : resolve(dir) };
   const text = JSON.stringify(told, (_, value) => (typeof value === 'number' ? Math.round(value) : value));
-  replaceFile(folder, `${name}.json`, `${text}\n`, 0o644);
+  // A line of its own within the object, for beoboard-check, which reads no JSON.
+  const trouble = error === undefined ? [] : [error_since_ms, dropped, error];
+  const plain = [board, time_ms, mono_ms, next_ms, ...trouble].map(plainWord).join(' ');
+  replaceFile(folder, `${name}.json`, `${text.slice(0, -1)},\n"plain":"${plain}"}\n`, 0o644);
 }
 
 /** At a clean shutdown: a journal that was stopped on purpose is no trouble. */
@@ -77,7 +90,7 @@ const areTables = valuesOf(areCounts);
 export function parseState(text: string): JournalState | undefined {
   const state = jsonOf(text);
   if (!isState(state) || (state.error !== undefined && !isCount(state.error_since_ms))) return undefined;
-  const { journal_dir, times_hour, often_hour, ...rest } = state as JournalState;
+  const { journal_dir, times_hour, often_hour, plain, ...rest } = state as WrittenState;
   return {
     ...rest,
     ...(isText(journal_dir) && { journal_dir }),

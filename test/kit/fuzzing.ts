@@ -13,7 +13,6 @@ import { Journal } from '../../src/journalfile/journal.js';
 import { lastEnds } from '../../src/journalfile/lastends.js';
 import { Listing, merged } from '../../src/journalfile/listing.js';
 import { believedUsers, JournalFolder } from '../../src/journalfile/segments.js';
-import { parseState } from '../../src/journalfile/state.js';
 import { type Encodable, encode, REPORT_BYTES } from '../../src/layout/codec.js';
 import { enums } from '../../src/layout/layout.gen.js';
 import { atomsOf, BadExpression, type Expression, Scanner } from '../../src/net/expressions.js';
@@ -290,18 +289,6 @@ function keysAnswer(text: string): string {
 /** The number of kinds of inputs of gatefiles. */
 const KINDS = 7;
 export const FOLDS = 3;
-const STATES = 4;
-
-/**
- * Undefined if TypeScript takes each state of a journal that C takes, and for the same; otherwise TypeScript's answer.
- * C takes no number with a point or an exponent.
- */
-function stateDisagrees(input: Buffer, told: string): string | undefined {
-  const state = parseState(input.toString('utf8', 1));
-  if (told === 'NO state') return undefined;
-  const here = state && [state.time_ms, state.mono_ms, state.next_ms, state.dropped ?? 0].join(' ');
-  return here === told ? undefined : (here ?? 'NO state');
-}
 
 /** Undefined if C folds the names to the same list as TypeScript; otherwise TypeScript's list. */
 function foldDisagrees(input: Buffer, told: string): string | undefined {
@@ -317,9 +304,8 @@ function foldDisagrees(input: Buffer, told: string): string | undefined {
 export function hostlistDisagrees(input: Buffer, told: string): string | undefined {
   const kind = input.length > 0 ? (input[0] ?? 0) % KINDS : 0;
   if (kind === FOLDS) return foldDisagrees(input, told);
-  if (kind === STATES) return stateDisagrees(input, told);
   // What follows only C reads.
-  if (kind > STATES) return undefined;
+  if (kind > FOLDS) return undefined;
   const text = input.toString('latin1', 1);
   // For other characters, C prints their bytes, and blanks are only those of ASCII.
   const isPlain = !/[\x80-\xff]/.test(text);
