@@ -106,7 +106,7 @@ export async function bench({ quick, say }) {
   const commands = {
     'status of 10,000 nodes': { argv: ['status', ...at], bound: 100 },
     'status --by': { argv: ['status', '--by', '/^node../', ...at] },
-    'status --json': { argv: ['status', '--json', ...at], seldom: true, bound: 350, isBulk: true },
+    'status --json': { argv: ['status', '--json', ...at], seldom: true, bound: 450, isBulk: true },
     'status --csv': { argv: ['status', '--csv', ...at], seldom: true, bound: 200, isBulk: true },
     'nodes --state silent': { argv: ['nodes', '--state', 'silent', ...at], bound: 45 },
     'nodes --state live': { argv: ['nodes', '--state', 'live', ...at] },

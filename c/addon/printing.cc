@@ -1,10 +1,9 @@
-// Values and structs as text, and numbers of reports.
+// Values as text, and numbers of reports.
 
 #include <algorithm>
 #include <memory>
 
 #include "addon.h"
-#include "fieldjson.h"
 #include "template.h"
 #include "extract.h"
 
@@ -125,90 +124,6 @@ Napi::Value LastWords(const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), bb_extract_words(before == -1 ? nullptr : ReportAt(bytes, before), after));
 }
 
-// JsonTable(rows, text, validAt): bb_json_table.
-class JsonTable : public Napi::ObjectWrap<JsonTable> {
- public:
-  static Napi::Function Class(Napi::Env env) { return DefineClass(env, "JsonTable", {}); }
-
-  explicit JsonTable(const Napi::CallbackInfo& info) : Napi::ObjectWrap<JsonTable>(info) {
-    auto rows = info[0].As<Napi::Uint32Array>();
-    auto text = info[1].As<Napi::Uint8Array>();
-    constexpr size_t words = sizeof(struct bb_json_row) / sizeof(uint32_t);
-    rows_.resize(rows.ElementLength() / words);
-    if (!rows_.empty()) memcpy(rows_.data(), rows.Data(), rows_.size() * sizeof rows_[0]);
-    text_.assign(reinterpret_cast<const char*>(text.Data()), text.ByteLength());
-    table = {rows_.data(), rows_.size(), text_.data(), text_.size(), info[2].As<Napi::Number>().Uint32Value()};
-    if (!bb_json_check(&table, &reads, &most)) throw Napi::TypeError::New(info.Env(), "this is no table of fields");
-  }
-
-  struct bb_json_table table = {};
-  size_t reads = 0, most = 0;
-
- private:
-  std::vector<struct bb_json_row> rows_;
-  std::string text_;
-};
-
-// JsonPrinter(into, from): from a DataView into an array of bytes, whose places are looked up once.
-// struct(table, at, base): bb_json_print of the struct at byte `base`, from byte `at` on; the bytes that were written,
-// or -1.
-//   rates(at, before, after): bb_json_rates of the reports at two bytes; likewise, or 0.
-class JsonPrinter : public Napi::ObjectWrap<JsonPrinter> {
- public:
-  static Napi::Function Class(Napi::Env env) {
-    return DefineClass(env, "JsonPrinter",
-                       {InstanceMethod("struct", &JsonPrinter::Struct), InstanceMethod("rates", &JsonPrinter::Rates)});
-  }
-
-  explicit JsonPrinter(const Napi::CallbackInfo& info) : Napi::ObjectWrap<JsonPrinter>(info) {
-    auto into = info[0].As<Napi::Uint8Array>();
-    auto from = info[1].As<Napi::DataView>();
-    kept_into_ = Napi::Persistent(into);
-    kept_from_ = Napi::Persistent(from);
-    into_ = reinterpret_cast<char*>(into.Data());
-    room_ = into.ByteLength();
-    from_ = static_cast<const uint8_t*>(from.Data());
-    bytes_ = from.ByteLength();
-  }
-
- private:
-  // Where to write so many bytes at most.
-  char* Room(const Napi::Value& at, size_t most) const {
-    const double begin = at.As<Napi::Number>().DoubleValue();
-    if (!(begin >= 0) || begin + static_cast<double>(most) > static_cast<double>(room_))
-      throw Napi::RangeError::New(at.Env(), "there is no room for that JSON");
-    return into_ + static_cast<size_t>(begin);
-  }
-
-  // Where to read so many bytes.
-  const uint8_t* Source(const Napi::Value& at, size_t reads) const {
-    const double begin = at.As<Napi::Number>().DoubleValue();
-    if (!(begin >= 0) || begin + static_cast<double>(reads) > static_cast<double>(bytes_))
-      throw Napi::RangeError::New(at.Env(), "no whole struct is there");
-    return from_ + static_cast<size_t>(begin);
-  }
-
-  Napi::Value Struct(const Napi::CallbackInfo& info) {
-    const auto* table = JsonTable::Unwrap(info[0].As<Napi::Object>());
-    char* to = Room(info[1], table->most);
-    return Napi::Number::New(info.Env(),
-                             static_cast<double>(bb_json_print(to, &table->table, Source(info[2], table->reads))));
-  }
-
-  Napi::Value Rates(const Napi::CallbackInfo& info) {
-    struct bb_report reports[2];
-    for (size_t i = 0; i < 2; i++) memcpy(&reports[i], Source(info[1 + i], sizeof reports[i]), sizeof reports[i]);
-    char* to = Room(info[0], BB_JSON_RATES_MOST);
-    return Napi::Number::New(info.Env(), static_cast<double>(bb_json_rates(to, &reports[0], &reports[1])));
-  }
-
-  Napi::Reference<Napi::Uint8Array> kept_into_;
-  Napi::Reference<Napi::DataView> kept_from_;
-  char* into_ = nullptr;
-  const uint8_t* from_ = nullptr;
-  size_t room_ = 0, bytes_ = 0;
-};
-
 }  // namespace
 
 void AddPrinting(Napi::Env env, Napi::Object exports) {
@@ -216,8 +131,6 @@ void AddPrinting(Napi::Env env, Napi::Object exports) {
   exports.Set("extractor", Napi::Function::New(env, MakeExtractor));
   exports.Set("lastWords", Napi::Function::New(env, LastWords));
   exports.Set("template", Napi::Function::New(env, MakeTemplate));
-  exports.Set("JsonTable", JsonTable::Class(env));
-  exports.Set("JsonPrinter", JsonPrinter::Class(env));
 }
 
 }  // namespace addon

@@ -9,7 +9,7 @@ struct journal_state {
   uint64_t time, mono, next, error_since, dropped;
 };
 
-/* Reads the line, in whose place its texts are unescaped. False: there is none, as in the files of journals of 1.0.0. */
+/* Reads the line, in whose place its texts are unescaped. False: there is none, as in the files of 1.0.0. */
 bool journal_state_read(char *text, size_t length, struct journal_state *out);
 
 #endif

@@ -1,9 +1,9 @@
 // Status as CSV (RFC 4180): numbers without units, and no brackets.
 
-import { putNumber } from '../presentation/structjson.js';
 import { COLUMNS, type Column, chosenColumns } from '../query/columns.js';
 import type { Survey, Surveyed } from '../query/survey.js';
 import { Page } from '../text/buffer.js';
+import { putNumber } from '../text/putjson.js';
 import { oneLine } from '../text/text.js';
 
 /** The buffer size from which a write is worthwhile. */

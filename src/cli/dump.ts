@@ -1,13 +1,13 @@
 // All of a board's file, raw, and the first error in it: also of a board that no reader would accept.
 
-import { unpackWord } from '../layout/codec.js';
+import { fieldsOf, unpackWord } from '../layout/codec.js';
 import { enums } from '../layout/layout.gen.js';
 import { defineVerb, parseVerb } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
-import { structPut } from '../presentation/structjson.js';
 import { SENDERS_EACH } from '../shm/snapshot.js';
 import { Page } from '../text/buffer.js';
 import { json, print } from '../text/output.js';
+import { objectPut } from '../text/putjson.js';
 import { BoardFile, blockState, Dump } from './boardcheck.js';
 import { putLines } from './dumptext.js';
 
@@ -112,7 +112,8 @@ function* jsonPieces(dump: Dump): Generator<string | Uint8Array> {
     page.length = 0;
   }
   page.text('],"records":[');
-  const [putRecord, putSlot, putMemory] = [structPut('record'), structPut('slot'), structPut('memory')];
+  const putOf = (struct: 'record' | 'slot' | 'memory') => objectPut(fieldsOf(struct));
+  const [putRecord, putSlot, putMemory] = [putOf('record'), putOf('slot'), putOf('memory')];
   separator = '\n';
   for (const { index, view, base, origin, column, slots, memory } of dump.records()) {
     page.text(`${separator}{"index":${index},"offset":${origin + base},"column":"${column}","record":`);

@@ -3,10 +3,12 @@
 
 import { type Field, getter, isBig, type StructName, sizeOf } from '../layout/codec.js';
 import { structs } from '../layout/layout.gen.js';
-import type { PutStruct } from '../presentation/structjson.js';
 import { asAscii, speaksAscii } from '../text/ascii.js';
 import { type Page, PreparedText } from '../text/buffer.js';
 import { oneLine } from '../text/text.js';
+
+/** Writes the struct that begins at `base`. */
+type PutStruct = (page: Page, view: DataView, base: number) => void;
 
 const BLANK = 0x20;
 const ZERO = 0x30;

@@ -87,7 +87,7 @@ const areCounts = valuesOf(isCount);
 const areTables = valuesOf(areCounts);
 
 /** The state in the text of a file; undefined: this is none, or one of another version. */
-export function parseState(text: string): JournalState | undefined {
+function parseState(text: string): JournalState | undefined {
   const state = jsonOf(text);
   if (!isState(state) || (state.error !== undefined && !isCount(state.error_since_ms))) return undefined;
   const { journal_dir, times_hour, often_hour, plain, ...rest } = state as WrittenState;

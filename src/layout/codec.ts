@@ -4,7 +4,7 @@ import { bits, structs, words } from './layout.gen.js';
 
 export type StructName = keyof typeof structs;
 type Fields<S extends StructName> = (typeof structs)[S]['fields'];
-export type FieldName<S extends StructName> = keyof Fields<S> & string;
+type FieldName<S extends StructName> = keyof Fields<S> & string;
 export type SetName = keyof typeof bits.valid;
 
 export interface Field {
@@ -185,38 +185,25 @@ function measured(set: SetName | undefined): Test {
   return (view, base) => (view.getUint32(base + word, true) & mask) !== 0;
 }
 
-/** One value of an array's entry. */
-export interface Leaf {
+/** A field of a struct, or of a report as readers see it. */
+interface ReadField {
   readonly name: string;
-  readonly field: Field;
-  /** Reads it from the entry that begins at `base`. */
+  /** Its value in the struct that begins at `base`; undefined: it is unknown, or was not measured. */
   readonly get: Getter;
-  /** Whether it is known; undefined: it always is. Besides its set, `unless` says so. */
-  readonly isKnown: ((view: DataView, entry: number, report: number) => boolean) | undefined;
-  /** It is unknown if this number of the entry has this value. */
-  readonly unless: Unless | undefined;
 }
 
-interface Unless {
-  readonly field: Field;
-  readonly value: number;
+/** The fields of a struct in the order of the contract, measured or not; those of a struct in it are in `inner`. */
+export function fieldsOf(struct: StructName): readonly (ReadField & { readonly inner?: InnerFields | undefined })[] {
+  return gettersOf(struct).map(([name, get, { type, count, offset }]) => {
+    const isInner = count === 0 && Object.hasOwn(structs, type);
+    return { name, get, inner: isInner ? { offset, fields: fieldsOf(type as StructName) } : undefined };
+  });
 }
 
-/** How readers see a field of a report. */
-export interface ShownField {
-  readonly name: string;
-  readonly field: Field;
-  readonly get: Getter;
-  readonly isMeasured: Test;
-  /** How many elements of an array may be in use, counted from the first. */
-  readonly used: (view: DataView, report: number) => number;
-  /** The field that tells that, if not all may be. */
-  readonly counter: Field | undefined;
-  /** The values of an entry, or of an array of entries. */
-  readonly leaves: readonly Leaf[] | undefined;
-  /** Whether the entry that begins at `base` is in use, and where a byte of it is 0 if it is not. */
-  readonly isInUse: Test;
-  readonly inUse: Field | undefined;
+/** The fields of a struct that lies at an offset of another one. */
+interface InnerFields {
+  readonly offset: number;
+  readonly fields: readonly ReadField[];
 }
 
 /** The contract's values for unknown fields of entries, by field. */
@@ -229,97 +216,88 @@ export const NOT_KNOWN: Readonly<Record<string, number>> = {
   power_w: 65535,
 };
 
-type Fieldset = Record<string, Field>;
+/** A value of an array's entry: whether it is known, of the entry and the report that begin there. */
+interface Leaf extends ReadField {
+  readonly isKnown: (view: DataView, entry: number, report: number) => boolean;
+}
 
 function leafOf(struct: StructName, name: string, get: Getter, field: Field): Leaf {
+  const isMeasured = measured(field.set);
   // A GPU without memory is one whose memory is unknown; then the used memory is unknown, too.
   const hasMemory = struct === 'gpu_slot' && name.startsWith('mem_');
-  const other = hasMemory ? 'mem_total_mib' : name;
-  const value = hasMemory ? 0 : NOT_KNOWN[name];
-  const unless =
-    value === undefined ? undefined : { field: (structs[struct].fields as Fieldset)[other] as Field, value };
-  const tests: NonNullable<Leaf['isKnown']>[] = [];
-  if (field.set !== undefined) {
-    const isMeasured = measured(field.set);
-    tests.push((view, _, report) => isMeasured(view, report));
-  }
-  if (unless !== undefined) {
-    const read = makeGetter(unless.field);
-    tests.push((view, entry) => read(view, entry) !== unless.value);
-  }
-  const [first, ...more] = tests;
-  const isKnown = more.reduce(
-    (known, test) => known && ((view, entry, report) => known(view, entry, report) && test(view, entry, report)),
-    first,
-  );
-  return { name, field, get, isKnown, unless };
+  const unknown = hasMemory ? 0 : NOT_KNOWN[name];
+  if (unknown === undefined) return { name, get, isKnown: (view, _, report) => isMeasured(view, report) };
+  const other = gettersOf(struct).find(([of]) => of === (hasMemory ? 'mem_total_mib' : name)) as [
+    string,
+    Getter,
+    Field,
+  ];
+  return {
+    name,
+    get,
+    isKnown: (view, entry, report) => isMeasured(view, report) && other[1](view, entry) !== unknown,
+  };
 }
 
 /** The field of a report that counts the entries of an array. */
 const COUNTED_BY: Readonly<Record<string, ReportField>> = { group: 'groups', gpu: 'gpu_count', gpu_flags: 'gpu_count' };
 
-let shown: readonly ShownField[] | undefined;
+/** Reads an entry as an object without unknown values; undefined: it is not in use. */
+function entryGetter(struct: StructName): (view: DataView, entry: number, report: number) => object | undefined {
+  const leaves = gettersOf(struct).map(([name, get, field]) => leafOf(struct, name, get, field));
+  return (view, entry, report) => {
+    if (struct === 'net_if' && view.getUint8(entry + structs.net_if.fields.name.offset) === 0) return undefined;
+    const out: Record<string, unknown> = {};
+    for (const { name, get, isKnown } of leaves) if (isKnown(view, entry, report)) out[name] = get(view, entry);
+    return out;
+  };
+}
+
+/** Reads a field that was measured: without unused entries, and without what is unknown of the others. */
+function shownGetter(name: string, get: Getter, { type, count, offset }: Field): Getter {
+  const counter = COUNTED_BY[name];
+  const counted = counter && reportField(counter);
+  const used = (view: DataView, report: number) =>
+    counted === undefined ? count : Math.min(count, (counted(view, report) as number | undefined) ?? 0);
+  if (!Object.hasOwn(structs, type))
+    return counted === undefined
+      ? get
+      : (view, report) => (get(view, report) as unknown[]).slice(0, used(view, report));
+  const entry = entryGetter(type as StructName);
+  if (count === 0) return (view, report) => entry(view, report + offset, report);
+  const stride = sizeOf(type);
+  return (view, report) => {
+    const entries: object[] = [];
+    const end = report + offset + used(view, report) * stride;
+    for (let at = report + offset; at < end; at += stride) {
+      const found = entry(view, at, report);
+      if (found !== undefined) entries.push(found);
+    }
+    return entries;
+  };
+}
+
+let shown: readonly ReadField[] | undefined;
 
 /**
  * The fields of a report in the order of the contract, as readers see them: without what was not measured, and without
  * unused entries of arrays.
  */
-export function shownFields(): readonly ShownField[] {
+export function shownFields(): readonly ReadField[] {
   shown ??= gettersOf('report').map(([name, get, field]) => {
-    const { type, count } = field;
-    const isEntry = Object.hasOwn(structs, type);
-    const inUse = type === 'net_if' ? structs.net_if.fields.name : undefined;
-    const isInUse: Test = inUse === undefined ? () => true : (view, base) => view.getUint8(base + inUse.offset) !== 0;
-    const counter = COUNTED_BY[name];
-    const counted = counter && reportField(counter);
-    return {
-      name,
-      field,
-      get,
-      isMeasured: measured(field.set),
-      used:
-        counted === undefined
-          ? () => count
-          : (view, report) => Math.min(count, (counted(view, report) as number | undefined) ?? 0),
-      counter: counter && structs.report.fields[counter],
-      leaves: isEntry
-        ? gettersOf(type as StructName).map(([leaf, ...rest]) => leafOf(type as StructName, leaf, ...rest))
-        : undefined,
-      isInUse,
-      inUse,
-    };
+    const isMeasured = measured(field.set);
+    const read = shownGetter(name, get, field);
+    return { name, get: (view, base) => (isMeasured(view, base) ? read(view, base) : undefined) };
   });
   return shown;
-}
-
-/** One entry as an object, without unknown values. */
-function decodeEntry(leaves: readonly Leaf[], view: DataView, entry: number, report: number): object {
-  const out: Record<string, unknown> = {};
-  for (const { name, get, isKnown } of leaves)
-    if (isKnown === undefined || isKnown(view, entry, report)) out[name] = get(view, entry);
-  return out;
-}
-
-function decodeShown({ field, get, used, leaves, isInUse }: ShownField, view: DataView, report: number): unknown {
-  const { type, count, offset } = field;
-  if (leaves === undefined) {
-    const value = get(view, report);
-    return Array.isArray(value) ? value.slice(0, used(view, report)) : value;
-  }
-  if (count === 0)
-    return isInUse(view, report + offset) ? decodeEntry(leaves, view, report + offset, report) : undefined;
-  const entries: object[] = [];
-  for (let i = 0, at = report + offset; i < used(view, report); i++, at += sizeOf(type))
-    if (isInUse(view, at)) entries.push(decodeEntry(leaves, view, at, report));
-  return entries;
 }
 
 /** Reads a report as readers should see it: what was not measured is absent, and so are the unused entries of arrays. */
 export function decodeReport(view: DataView, base: number): Report {
   const out: Record<string, unknown> = {};
-  for (const field of shownFields()) {
-    const value = field.isMeasured(view, base) ? decodeShown(field, view, base) : undefined;
-    if (value !== undefined) out[field.name] = value;
+  for (const { name, get } of shownFields()) {
+    const value = get(view, base);
+    if (value !== undefined) out[name] = value;
   }
   return out as unknown as Report;
 }

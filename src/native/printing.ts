@@ -29,66 +29,6 @@ export const TEXT_GAP = 7;
  */
 export type PrintTemplate = (into: Uint8Array, at: number, textBytes: number) => number;
 
-/** The fields of a struct, and how each is written as JSON; see `JSON_ROW`. */
-export interface JsonTable {
-  readonly isTable?: never;
-}
-
-/**
- * Writes JSON of what lies in one buffer into another; a printer is made for each pair, because finding them takes
- * long.
- */
-export interface JsonPrinter {
-  /**
-   * Writes the struct that begins at byte `base` as an object from byte `at` on; returns how many bytes that were, or
-   * -1 if a text in it is more than printable ASCII without quotes and backslashes, or an address is unusual. Throws if
-   * there may not be room, or if no whole struct is there.
-   */
-  struct(table: JsonTable, at: number, base: number): number;
-  /**
-   * Writes the rates between the reports at two bytes as an object; returns how many bytes that were, 0 if there are
-   * none because the reports are of two boots, or -1 if they have to be written otherwise: an unusual text, or a rate
-   * of 10^12 or more. Throws likewise.
-   */
-  rates(at: number, before: number, after: number): number;
-}
-
-/** How a value is written, as in c/addon/fieldjson.h. */
-export const JSON_WHAT = {
-  u8: 0,
-  u16: 1,
-  u32: 2,
-  i16: 3,
-  i32: 4,
-  /** Left out, or null in a list, beyond ±(2^53 - 1). */
-  u64: 5,
-  i64: 6,
-  /** In quotes. */
-  bigU64: 7,
-  bigI64: 8,
-  text: 9,
-  /** 16 hexadecimal digits in quotes. */
-  id: 10,
-  object: 11,
-  /** An IP address of 16 bytes; left out if all are zero. */
-  address: 12,
-} as const;
-
-/** In place of a bit or an offset in a row: there is none. */
-export const JSON_NONE = 0xffffffff;
-
-/**
- * The numbers of a field's row in a table, in this order; offsets are from the beginning of the struct that the field
- * belongs to. `rows`: of an object, so many rows behind this one are its fields, and theirs. `used`: where in the whole
- * struct a byte counts the elements in use, none without the bit `usedSet` of its `valid`. `set`: the bit of the whole
- * struct's `valid` without which it is left out. `unless*`: it is left out if the number of so many bytes there is
- * `unless`; of a list of objects each element is, with the offset from its own beginning.
- */
-export const JSON_ROW = [
-  ...(['what', 'at', 'count', 'stride', 'key', 'keyBytes', 'rows', 'used', 'usedSet', 'set'] as const),
-  ...(['unlessAt', 'unlessBytes', 'unless'] as const),
-] as const;
-
 /** Of the addon, for exporters. */
 interface PrintingAddon {
   /**
@@ -111,15 +51,6 @@ interface PrintingAddon {
    * gaps and text do not go together.
    */
   template(text: Uint8Array, gaps: Uint32Array, values: Float64Array, texts: Uint8Array): PrintTemplate;
-  /**
-   * Throws if it is no table. `text`: the keys, each as `,"name":`. `validAt`: the offset of `valid`, or `JSON_NONE`.
-   */
-  JsonTable: new (
-    rows: Uint32Array,
-    text: Uint8Array,
-    validAt: number,
-  ) => JsonTable;
-  JsonPrinter: new (into: Uint8Array, from: DataView) => JsonPrinter;
 }
 
-export const { extractor, lastWords, template, JsonTable, JsonPrinter } = addon as PrintingAddon;
+export const { extractor, lastWords, template } = addon as PrintingAddon;

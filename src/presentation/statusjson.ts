@@ -2,7 +2,7 @@
 
 import type { TroubleInfo } from '../acks/info.js';
 import { LastReports, type Saying, saidJson } from '../changes/lastwords.js';
-import { bitNames, decodeReport, getter, type Report } from '../layout/codec.js';
+import { bitNames, decodeReport, getter, type Report, shownFields } from '../layout/codec.js';
 import { enums, structs } from '../layout/layout.gen.js';
 import { type Column, chosenColumns } from '../query/columns.js';
 import type { Surveyed } from '../query/survey.js';
@@ -11,12 +11,13 @@ import { keysOf, mirrorOf, reloadFailed, sinceMs } from '../shm/header.js';
 import { isInPieces, type LinkEntry, linkName, linkState, listenedMs } from '../shm/links.js';
 import { mayBeRefused } from '../shm/liveness.js';
 import type { Memory } from '../shm/memory.js';
+import { visitRates } from '../shm/rates.js';
 import { refusalText } from '../shm/sentences.js';
 import type { Node, SenderEntry, Snapshot, Totals } from '../shm/snapshot.js';
-import { Page, type PreparedText } from '../text/buffer.js';
+import { Page } from '../text/buffer.js';
 import { fold } from '../text/hostlists.js';
 import { json } from '../text/output.js';
-import { closeObject, keyPart, membersPut, putBootId, putNumber, putRates, putReport, putText } from './structjson.js';
+import { closeObject, keyOf, keyPart, objectPut, putKeyed } from '../text/putjson.js';
 
 /** The buffer size from which a write is worthwhile. */
 const PAGE_BYTES = 1 << 18;
@@ -106,15 +107,26 @@ function putNames(page: Page, view: DataView, report: number): void {
 }
 
 /** The counters of the record, in this order. */
-const COUNTS = [
-  ['reports', 'accepted'] as const,
-  ...(['lost', 'unheard', 'duplicate', 'late', 'refused', 'restarts', 'reboots', 'resets'] as const).map(
-    name => [name, name] as const,
-  ),
-] as const;
-const putName = membersPut([['name', 'name']]);
-const putAddressAndCounts = membersPut([['address', 'address'], ...COUNTS]);
+const COUNTS = (
+  [
+    ['reports', 'accepted'],
+    ...(['lost', 'unheard', 'duplicate', 'late', 'refused', 'restarts', 'reboots', 'resets'] as const).map(
+      name => [name, name] as const,
+    ),
+  ] as const
+).map(([name, field]) => ({ key: keyPart(name), get: getter('record', field) }));
 const offsetOf = getter('record', 'offset_us');
+
+/** An id as JSON has it. */
+const idText = (id: bigint) => id.toString(16).padStart(16, '0');
+const bootIdOf = getter('report', 'boot_id');
+/** Writes a report as `decodeReport` returns it, with `boot_id` in the form of ids in JSON. */
+const putReport = objectPut(
+  shownFields().map(({ name, get }) => ({
+    name,
+    get: name === 'boot_id' ? (view, base) => idText(bootIdOf(view, base)) : get,
+  })),
+);
 
 const KEYS = {
   name: keyPart('name'),
@@ -123,6 +135,7 @@ const KEYS = {
   why: keyPart('why'),
   age: keyPart('age_ms'),
   link: keyPart('link'),
+  address: keyPart('address'),
   bootId: keyPart('boot_id'),
   offset: keyPart('offset_us'),
   lastRefusal: keyPart('last_refusal'),
@@ -131,19 +144,6 @@ const KEYS = {
   names: keyPart('names'),
   rates: keyPart('rates'),
 };
-
-/** A text after its key; nothing if there is no text. */
-function putWord(page: Page, key: PreparedText, text: string | undefined): void {
-  if (text === undefined) return;
-  page.prepared(key);
-  putText(page, text);
-}
-
-function putKeyed(page: Page, key: PreparedText, value: number | undefined): void {
-  if (value === undefined) return;
-  page.prepared(key);
-  putNumber(page, value);
-}
 
 /** What is remembered of a node; what never was since then is absent. */
 function memoryJson(memory: Memory, saying: Saying | undefined = memory.lastWords) {
@@ -168,45 +168,43 @@ function memoryJson(memory: Memory, saying: Saying | undefined = memory.lastWord
   };
 }
 
+/** Nothing if there are none. */
+function putRates(page: Page, view: DataView, before: number | undefined, after: number | undefined): void {
+  const begin = page.length;
+  page.prepared(KEYS.rates);
+  const behind = page.length;
+  if (visitRates(view, before, after, (name, rate) => putKeyed(page, keyOf(name), rate))) closeObject(page, behind);
+  else page.length = begin;
+}
+
 /** All that is known about a node, as an object with `more` at its end. */
 function putNode(page: Page, node: Node, more: string, reports: LastReports): void {
   const { view, state, reportAt: report, refusedSince, problems, lastRefusal, memory } = node;
   const begin = page.length;
-  if (!putName(page, view, node.offset)) putWord(page, KEYS.name, node.name);
-  putWord(page, KEYS.state, state);
-  if (problems.length > 0) {
-    page.prepared(KEYS.problems);
-    page.text(json(problems));
-  }
-  putWord(page, KEYS.why, refusedSince && mayBeRefused(state) ? refusalText(refusedSince) : undefined);
+  putKeyed(page, KEYS.name, node.name);
+  putKeyed(page, KEYS.state, state);
+  putKeyed(page, KEYS.problems, problems.length > 0 ? problems : undefined);
+  putKeyed(page, KEYS.why, refusedSince && mayBeRefused(state) ? refusalText(refusedSince) : undefined);
   putKeyed(page, KEYS.age, node.ageMs);
-  putWord(page, KEYS.link, node.linkName);
-  if (!putAddressAndCounts(page, view, node.offset)) {
-    const { record, address } = node;
-    const counts = COUNTS.map(([key, field]) => [key, record[field]] as const);
-    page.text(`,${json({ address, ...Object.fromEntries(counts) }).slice(1, -1)}`);
-  }
+  putKeyed(page, KEYS.link, node.linkName);
+  putKeyed(page, KEYS.address, node.address);
+  for (const { key, get } of COUNTS) putKeyed(page, key, get(view, node.offset));
   if (report !== undefined) {
-    page.prepared(KEYS.bootId);
-    putBootId(page, view, report);
+    putKeyed(page, KEYS.bootId, idText(bootIdOf(view, report)));
     putKeyed(page, KEYS.offset, offsetOf(view, node.offset));
   }
   if (lastRefusal !== undefined) {
     const { reason, ageMs, offsetUs } = lastRefusal;
-    page.prepared(KEYS.lastRefusal);
-    page.text(json({ reason, age_ms: ageMs, offset_us: offsetUs }));
+    putKeyed(page, KEYS.lastRefusal, { reason, age_ms: ageMs, offset_us: offsetUs });
   }
-  if (memory !== undefined) {
-    page.prepared(KEYS.memory);
-    page.text(json(memoryJson(memory, reports.of(node))));
-  }
+  putKeyed(page, KEYS.memory, memory && memoryJson(memory, reports.of(node)));
   if (report !== undefined) {
     page.prepared(KEYS.report);
     putReport(page, view, report);
     page.prepared(KEYS.names);
     putNames(page, view, report);
   }
-  putRates(page, KEYS.rates, view, node.previousAt, report);
+  putRates(page, view, node.previousAt, report);
   page.text(more);
   closeObject(page, begin);
 }

@@ -294,29 +294,48 @@ function interfaceRates(name: string, rate: (counter: Counter) => number): Inter
 }
 
 /**
- * Rates between two reports of a node, given by their offsets, per second; a rate that the rules do not allow is
- * absent. Undefined if there is no earlier report of the same boot.
+ * Visits the rates between two reports of a node, given by their offsets, per second; a rate that the rules do not allow
+ * is left out. False: there is no earlier report of the same boot.
  */
-export function rates(view: DataView, before: number | undefined, after: number | undefined): Rates | undefined {
-  if (!pair.set(view, before, after)) return undefined;
-  const out: Rates = {};
+export function visitRates(
+  view: DataView,
+  before: number | undefined,
+  after: number | undefined,
+  visit: (name: string, rate: number | InterfaceRates | InterfaceRates[]) => void,
+): boolean {
+  if (!pair.set(view, before, after)) return false;
   for (const counter of REPORT_COUNTERS) {
     const rate = pair.rate(counter);
-    if (!Number.isNaN(rate)) out[counter.name] = rate;
+    if (!Number.isNaN(rate)) visit(counter.name, rate);
   }
   pair.shares(shares);
   CPU_SHARES.forEach((name, i) => {
     const share = shares[i] as number;
-    if (!Number.isNaN(share)) out[name] = share;
+    if (!Number.isNaN(share)) visit(name, share);
   });
   if (pair.hasNet) {
     const { found } = pair.matchNet();
-    out.net = Array.from({ length: found }, (_, i) =>
+    const entries = Array.from({ length: found }, (_, i) =>
       interfaceRates(nameOf(view, pair.laterEntry(i)), counter => pair.entryRate(counter, i)),
     );
+    visit('net', entries);
   }
   for (const sum of ['net_rest', 'fabric'] as const)
-    if (pair.hasSum(sum))
-      out[sum] = interfaceRates(nameOf(view, pair.after + fields[sum].offset), counter => pair.sumRate(sum, counter));
-  return out;
+    if (pair.hasSum(sum)) {
+      const name = nameOf(view, pair.after + fields[sum].offset);
+      visit(
+        sum,
+        interfaceRates(name, counter => pair.sumRate(sum, counter)),
+      );
+    }
+  return true;
+}
+
+/** The same as an object; undefined: there is none. */
+export function rates(view: DataView, before: number | undefined, after: number | undefined): Rates | undefined {
+  const out: Rates = {};
+  const add = (name: string, rate: Rates[string]) => {
+    out[name] = rate;
+  };
+  return visitRates(view, before, after, add) ? out : undefined;
 }

@@ -21,7 +21,6 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "../../addon/fieldjson.h"
 #include "../../beoboard.h"
 #include "../../board/reader.h"
 #include "../../board/writer.h"
@@ -450,66 +449,6 @@ static void totals(const uint8_t *copy, size_t bytes, uint64_t nodes) {
        "totals of nobody");
 }
 
-/* A table with rows of all kinds; src/presentation/structjson.ts makes the real ones. */
-#define AT(field) (uint32_t)offsetof(struct bb_report, field)
-#define ROW(kind, place, n, each, fields, use, bit) \
-  { BB_JSON_##kind, place, n, each, 0, 7, fields, use, BB_JSON_NONE, bit, 0, 0, 0 }
-static const struct bb_json_row rows[] = {
-    ROW(ID, AT(boot_id), 0, 8, 0, BB_JSON_NONE, BB_JSON_NONE),
-    ROW(BIG_U64, AT(valid), 0, 8, 0, BB_JSON_NONE, BB_JSON_NONE),
-    ROW(TEXT, AT(hostname), sizeof((struct bb_report *)0)->hostname, 1, 0, BB_JSON_NONE, BB_JSON_NONE),
-    ROW(U64, AT(cpu_user_ms), 0, 8, 0, BB_JSON_NONE, 3),
-    ROW(I64, AT(cpu_user_ms), 4, 8, 0, BB_JSON_NONE, BB_JSON_NONE),
-    ROW(BIG_I64, AT(cpu_user_ms), 0, 8, 0, BB_JSON_NONE, BB_JSON_NONE),
-    ROW(U8, AT(gpu_flags), 8, 1, 0, AT(gpu_count), BB_JSON_NONE),
-    ROW(OBJECT, AT(net), BB_NET_ENTRIES, sizeof(struct bb_net_if), 2, BB_JSON_NONE, BB_JSON_NONE),
-    ROW(TEXT, 0, 16, 1, 0, BB_JSON_NONE, BB_JSON_NONE),
-    ROW(I32, 16, 0, 4, 0, BB_JSON_NONE, BB_JSON_NONE),
-    ROW(I16, AT(temp_inlet_dc), 0, 2, 0, BB_JSON_NONE, BB_JSON_NONE),
-    ROW(U16, AT(temp_inlet_dc), 0, 2, 0, BB_JSON_NONE, BB_JSON_NONE),
-    ROW(U32, AT(seq), 0, 4, 0, BB_JSON_NONE, BB_JSON_NONE),
-    ROW(ADDRESS, AT(os_release), 0, 16, 0, BB_JSON_NONE, BB_JSON_NONE),
-    {BB_JSON_OBJECT, AT(net), BB_NET_ENTRIES, sizeof(struct bb_net_if), 0, 7, 1, AT(gpu_count), 36, BB_JSON_NONE, 0, 1,
-     0},
-    {BB_JSON_U16, 16, 0, 2, 0, 7, 0, BB_JSON_NONE, BB_JSON_NONE, BB_JSON_NONE, 16, 2, 0x8000},
-};
-static const struct bb_json_table table = {rows, sizeof rows / sizeof rows[0], ",\"key\":", 7, AT(valid)};
-
-/* One object, in the room that there is, of what JSON and terminals take as it is. */
-static void must_be_json(const char *json, long bytes, size_t most, const char *what) {
-  if (bytes <= 0) return; /* it is left to others, or there is none */
-  MUST((size_t)bytes <= most && json[0] == '{' && json[bytes - 1] == '}', "%s: %ld bytes of at most %zu", what, bytes,
-       most);
-  int depth = 0;
-  bool in_text = false;
-  for (long i = 0; i < bytes; i++) {
-    MUST(json[i] >= ' ' && json[i] <= '~', "%s: a character %d", what, json[i]);
-    in_text = in_text != (json[i] == '"');
-    if (!in_text) depth += (json[i] == '{') - (json[i] == '}');
-    MUST(depth > 0 || i == bytes - 1, "%s: it ends at %ld of %ld", what, i, bytes);
-  }
-}
-
-static void jsons(const uint8_t *copy, uint64_t nodes) {
-  static size_t most, reads;
-  if (most == 0) MUST(bb_json_check(&table, &reads, &most) && reads <= sizeof(struct bb_report), "reads %zu", reads);
-  const struct bb_board_header *h = (const struct bb_board_header *)copy;
-  for (uint64_t i = 0; i < nodes; i++) {
-    const struct bb_slot *before,
-        *newest = bb_copy_slots(h, copy + bytes_of(h, 0) + nodes * h->column_stride + i * h->record_stride, &before);
-    if (newest == NULL) continue;
-    char *json = (char *)malloc(most); /* of just that size, so that a byte more is found */
-    MUST(json != NULL, "no memory");
-    must_be_json(json, bb_json_print(json, &table, (const uint8_t *)&newest->report), most, "report");
-    free(json);
-    if (before == NULL) continue;
-    json = (char *)malloc(BB_JSON_RATES_MOST);
-    MUST(json != NULL, "no memory");
-    must_be_json(json, bb_json_rates(json, &before->report, &newest->report), BB_JSON_RATES_MOST, "rates");
-    free(json);
-  }
-}
-
 /* What one look over a copy tells agrees with itself; more nodes than are in it, or a copy that is cut short, are
  * refused. */
 static void overview(const uint8_t *copy, size_t bytes, struct bb_look *look) {
@@ -536,7 +475,6 @@ static void overview(const uint8_t *copy, size_t bytes, struct bb_look *look) {
   const size_t whole = bytes_of((const struct bb_board_header *)copy, look->nodes);
   MUST(!bb_overview(copy, whole - 1, look, &out), "an overview of a copy that is cut short");
   totals(copy, bytes, look->nodes);
-  jsons(copy, look->nodes);
   struct bb_totals sums;
   MUST(!bb_totals(copy, whole - 1, look->nodes, states, &sums) && !bb_totals(copy, bytes, more.nodes, states, &sums),
        "totals of too much");
