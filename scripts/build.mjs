@@ -43,7 +43,7 @@ async function addon() {
   const api = seen('node-addon-api/package.json');
   const headers = join(seen('node-api-headers/package.json'), 'include');
   if (!existsSync(join(root, 'build', 'beoboard.node'))) begin('build', 'compiling the addon');
-  const always = installed ? ['-B'] : [];
+  const always = installed ? ['-B'] : ['FOR_TESTS=1'];
   const args = ['-s', '-j2', ...always, '-C', 'c', 'addon', `ADDON_API=${api}`, `NODE_API=${headers}`];
   await run('compiling the addon', 'make', args, 'on Debian: apt-get install gcc g++ make');
 }

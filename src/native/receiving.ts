@@ -53,7 +53,10 @@ interface WriterChanges {
   forget(names: readonly string[]): boolean[];
 }
 
-/** A board that is open for writing. Its constructor throws one line for people if the board cannot be opened. */
+/**
+ * A board that is open for writing. Its constructor throws one line for people if the board cannot be opened. What is
+ * not here to change or to close it is for tests: packages have an addon without it.
+ */
 export interface Writer extends WriterChanges {
   /**
    * Validates a datagram and writes it to the board: returns 0 for accepted, -1 for a duplicate, else the reason's
