@@ -4,7 +4,7 @@
 import { closeSync, lstatSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { asOwner } from '../service/asowner.js';
-import { Doubt, isOurs, jsonByRows, jsonIn, type LeftFile, readLeft } from '../service/leftfile.js';
+import { Doubt, isOurs, jsonByRows, type LeftFile, readLeft } from '../service/leftfile.js';
 import { codeOf, failureAt, lockAlone } from '../service/ownfolder.js';
 import { replaceFile } from '../service/replacefile.js';
 import type { Steps } from '../service/slices.js';
@@ -48,8 +48,7 @@ const isFile = shapeOf<{ readonly schema: 1; readonly acks: readonly Ack[] }>({
   ...{ schema: value => value === 1, acks: value => isList(value) && (value as unknown[]).length <= ACKS_MOST },
 });
 
-function* parseAcks(path: string, bytes: Buffer): Steps<FoundAcks> {
-  const file = yield* jsonIn(bytes);
+function* parseAcks(path: string, file: unknown): Steps<FoundAcks> {
   if (isFile(file) && (yield* areAll(file.acks, isAck))) return { acks: file.acks };
   return { acks: [], acksWhy: `${path} is not understood, so no line is acknowledged; remove it` };
 }
@@ -64,7 +63,7 @@ export function ackFile(board: string): LeftFile<FoundAcks> {
       stats === undefined || (stats.isFile() && stats.size <= MOST_BYTES && isOurs(stats, [beside?.uid]))
         ? undefined
         : 'may be written by others, so no line is acknowledged; remove it',
-    parse: bytes => parseAcks(path, bytes),
+    parse: value => parseAcks(path, value),
     without: error => {
       if (error.code === 'ENOENT') return { acks: [] };
       if (error instanceof Doubt) return { acks: [], acksWhy: `${path} ${error.message}` };

@@ -9,7 +9,7 @@ import { FileFollower, isOurs, type LeftFile } from '../service/leftfile.js';
 import { replaceFile } from '../service/replacefile.js';
 import { moment } from '../shm/sentences.js';
 import type { Snapshot } from '../shm/snapshot.js';
-import { isCount, isText, jsonOf, shapeOf, valuesOf } from '../text/shape.js';
+import { isCount, isText, shapeOf, valuesOf } from '../text/shape.js';
 import { brief } from '../text/text.js';
 
 /** Times in whole ms: `mono_ms` and `next_ms` of CLOCK_MONOTONIC, the others since 1970. */
@@ -86,9 +86,8 @@ const isState = shapeOf<Omit<JournalState, 'pid' | 'last_id'>>(
 const areCounts = valuesOf(isCount);
 const areTables = valuesOf(areCounts);
 
-/** The state in the text of a file; undefined: this is none, or one of another version. */
-function parseState(text: string): JournalState | undefined {
-  const state = jsonOf(text);
+/** The state in a file's JSON; undefined: this is none, or one of another version. */
+function parseState(state: unknown): JournalState | undefined {
   if (!isState(state) || (state.error !== undefined && !isCount(state.error_since_ms))) return undefined;
   const { journal_dir, times_hour, often_hour, plain, ...rest } = state as WrittenState;
   return {
@@ -107,8 +106,8 @@ export const stateFile = (path: string): LeftFile<JournalState | undefined> => (
       ? undefined
       : 'is not believed',
   // biome-ignore lint/correctness/useYield: it is small.
-  *parse(bytes) {
-    return parseState(bytes.toString());
+  *parse(value) {
+    return parseState(value);
   },
   without: () => undefined,
 });

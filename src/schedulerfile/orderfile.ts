@@ -2,7 +2,7 @@
 // how it is followed. The bridge's own journal is private. Never waits.
 
 import { join } from 'node:path';
-import { Doubt, FileFollower, isOpen, jsonIn, type LeftFile } from '../service/leftfile.js';
+import { Doubt, FileFollower, isOpen, type LeftFile } from '../service/leftfile.js';
 import type { Steps } from '../service/slices.js';
 import { isTellable } from '../text/moments.js';
 import { areAll, isCount, isList, shapeOf } from '../text/shape.js';
@@ -80,8 +80,7 @@ const isFile = shapeOf<OrderFile & { readonly schema: number }>({
 /** What is in the file; or why that is not known, in a sentence, and undefined if no bridge enforces. */
 type FoundOrders = OrderFile | { readonly trouble: string | undefined };
 
-function* parseOrders(bytes: Buffer): Steps<OrderFile | undefined> {
-  const file = yield* jsonIn(bytes);
+function* parseOrders(file: unknown): Steps<OrderFile | undefined> {
   if (!isFile(file) || !(yield* areAll(file.orders, isOrder))) return undefined;
   const first = file.count - file.orders.length + 1;
   return file.orders.every(({ n }, i) => n === first + i) ? file : undefined;
@@ -107,8 +106,8 @@ export function ordersFile(folder: string): LeftFile<FoundOrders> {
         return 'may be written by others than root and the user of the bridge';
       return stats.size > 2 * MOST_BYTES ? 'is too large' : undefined;
     },
-    *parse(bytes) {
-      return (yield* parseOrders(bytes)) ?? unknown('holds what no bridge of this version writes');
+    *parse(value) {
+      return (yield* parseOrders(value)) ?? unknown('holds what no bridge of this version writes');
     },
     without: error => {
       if (error.code === 'ENOENT') return { trouble: undefined };

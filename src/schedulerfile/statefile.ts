@@ -2,7 +2,7 @@
 // read. Never asks the scheduler, and never waits.
 
 import { join } from 'node:path';
-import { Doubt, jsonByRows, jsonIn, type LeftFile, readLeft } from '../service/leftfile.js';
+import { Doubt, jsonByRows, type LeftFile, readLeft } from '../service/leftfile.js';
 import type { Steps } from '../service/slices.js';
 import { formatDuration } from '../text/durations.js';
 import { isHostList } from '../text/hostlists.js';
@@ -188,8 +188,7 @@ function* isWhole(state: unknown): Steps<boolean> {
   );
 }
 
-function* parseState(path: string, bytes: Buffer): Steps<StateResult> {
-  const state = yield* jsonIn(bytes);
+function* parseState(path: string, state: unknown): Steps<StateResult> {
   if (typeof state !== 'object' || state === null) return nothing(`${path} is not JSON; ${SEE}`);
   const { schema, nodes, jobs } = state as Partial<Record<string, unknown>>;
   if (schema !== SCHEMA)
@@ -214,7 +213,7 @@ export function stateFile(folder: string): LeftFile<StateResult> {
     // What is no file of a reader's must not take the memory of those who read it.
     judge: (_, stats) =>
       stats?.isFile() === false ? 'no plain file' : (stats?.size ?? 0) > MOST_BYTES ? 'too large' : undefined,
-    parse: bytes => parseState(path, bytes),
+    parse: value => parseState(path, value),
     without: error => {
       if (error instanceof Doubt) return nothing(`${path} is ${error.message}; ${SEE}`);
       if (error.code === 'ENOENT')

@@ -25,8 +25,8 @@ export interface LeftFile<T> {
   readonly isLinkTaken?: boolean;
   /** Why it is not read; undefined: it is. Asked before it is opened, and then with its own stats. */
   judge(beside: Stats | undefined, stats?: Stats): string | undefined;
-  /** What is in it. Never throws. */
-  parse(bytes: Buffer): Steps<T>;
+  /** What its JSON says; undefined: it is none. Never throws. */
+  parse(value: unknown): Steps<T>;
   /** What is found if there is none, it cannot be read, or there is a Doubt. */
   without(error: Error & { readonly code?: string }): T;
 }
@@ -65,7 +65,7 @@ export function readLeft<T>(file: LeftFile<T>): T {
     const fd = openSync(file.path, modeOf(file));
     try {
       judged(file, beside, fstatSync(fd));
-      return atOnce(file.parse(readFileSync(fd)));
+      return atOnce(file.parse(jsonOf(readFileSync(fd, 'utf8'))));
     } finally {
       closeSync(fd);
     }
@@ -134,7 +134,7 @@ export class FileFollower<T> {
       const which = whichOf(stats, beside);
       if (which !== this.#which) {
         const bytes = await this.#bytes(beside);
-        this.last = await inSlices(file.parse(bytes));
+        this.last = await inSlices(parsedByRows(file, bytes));
         [this.#which, this.#error] = [which, undefined];
       }
     } catch (error) {
@@ -214,6 +214,10 @@ export function* jsonIn(bytes: Buffer): Steps<unknown> {
   // A last comma is none of JSON.
   const whole = jsonOf(isRunning ? `${around},` : around);
   return runs.length === 0 ? whole : filled(whole, runs);
+}
+
+function* parsedByRows<T>(file: LeftFile<T>, bytes: Buffer): Steps<T> {
+  return yield* file.parse(yield* jsonIn(bytes));
 }
 
 /** A list for `jsonIn`, in pieces of at most one row; people can grep it. */

@@ -7,7 +7,7 @@ import { chmodSync, mkdirSync, rmSync, symlinkSync, truncateSync } from 'node:fs
 import { join } from 'node:path';
 import t from 'tap';
 import { ackFile } from '../../src/acks/ackfile.js';
-import { stateFile as journalFile, parseState as parseJournalState } from '../../src/journalfile/state.js';
+import { stateFile as journalFile } from '../../src/journalfile/state.js';
 import { ordersFile, ordersText } from '../../src/schedulerfile/orderfile.js';
 import { SCHEMA, stateFile, stateText } from '../../src/schedulerfile/statefile.js';
 import { FileFollower, jsonByRows, jsonIn, type LeftFile, readLeft } from '../../src/service/leftfile.js';
@@ -72,9 +72,9 @@ for (const [name, make] of Object.entries(KINDS)) {
     let steps = 0;
     const counted: LeftFile<unknown> = {
       ...file,
-      *parse(bytes) {
+      *parse(value) {
         parses++;
-        for (const one = file.parse(bytes); ; steps++) {
+        for (const one = file.parse(value); ; steps++) {
           const { done, value } = one.next();
           if (done) return value;
           yield;
@@ -172,6 +172,5 @@ t.test('JSON by rows is the JSON of the whole', t => {
     t.equal(value(wrong), undefined, wrong);
   t.equal(value(`["${'x'.repeat(9 << 20)}"]`), undefined, 'too much in one piece');
   t.same(value('{"a":["\\u00009","\\u0000"]}'), { a: ['\u00009', '\u0000'] });
-  t.equal(parseJournalState('{'), undefined);
   t.end();
 });
