@@ -1,7 +1,9 @@
 // Boards for writing, and the thread that receives.
 
 #include <memory>
+#include <vector>
 
+#include "../base/ipaddress.h"
 #include "../board/writer.h"
 #include "../receive/receive.h"
 #include "addon.h"
@@ -152,7 +154,8 @@ class Receiver : public Napi::ObjectWrap<Receiver> {
   static Napi::Function Class(Napi::Env env) {
     return DefineClass(env, "Receiver",
                        {InstanceMethod("listen", &Receiver::Listen), InstanceMethod("adopt", &Receiver::Adopt),
-                        InstanceMethod("join", &Receiver::Join), InstanceMethod("start", &Receiver::Start),
+                        InstanceMethod("join", &Receiver::Join), InstanceMethod("setLocal", &Receiver::SetLocal),
+                        InstanceMethod("start", &Receiver::Start),
                         InstanceMethod("change", &Receiver::Change),
                         InstanceMethod("reloadFailed", &Receiver::ReloadFailed),
                         InstanceMethod("forget", &Receiver::Forget), InstanceMethod("status", &Receiver::Status),
@@ -223,6 +226,27 @@ class Receiver : public Napi::ObjectWrap<Receiver> {
                                       interface.empty() ? nullptr : interface.c_str(), why, sizeof why);
     if (port < 0) throw Napi::Error::New(info.Env(), why);
     return Napi::Number::New(info.Env(), port);
+  }
+
+  // setLocal(networks): of each { host, bits }.
+  void SetLocal(const Napi::CallbackInfo& info) {
+    auto from = info[0].As<Napi::Array>();
+    std::vector<struct bb_network> networks(from.Length());
+    for (uint32_t i = 0; i < networks.size(); i++) {
+      auto one = from.Get(i).As<Napi::Object>();
+      const std::string host = one.Get("host").As<Napi::String>();
+      struct bb_network& network = networks[i];
+      network.bits = one.Get("bits").As<Napi::Number>().Uint32Value();
+      struct in_addr v4;
+      if (inet_pton(AF_INET, host.c_str(), &v4) == 1) {
+        map_v4(network.address, &v4);
+        network.bits += 8 * sizeof v4_prefix;
+      } else if (inet_pton(AF_INET6, host.c_str(), network.address) != 1) {
+        throw Napi::Error::New(info.Env(), host + " is not an address");
+      }
+    }
+    if (!bb_receiver_set_local(Get(info.Env()), networks.data(), networks.size()))
+      throw Napi::Error::New(info.Env(), "out of memory");
   }
 
   static void Displaced(void* self) {

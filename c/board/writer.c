@@ -239,6 +239,8 @@ static bool writer_claim(struct bb_writer *w, struct bb_mapped *found, bool *who
   }
   for (uint32_t i = 0; i < w->board.header->count; i++) bb_repair(&w->board, i);
   bb_repair_links(&w->board);
+  /* Whom readers may have seen silent since the writer before last looked, is remembered. */
+  bb_memory_survey(&w->board, (int64_t)w->board.header->heartbeat_ns);
   if (in_place) {
     found->map = NULL;
     return true;

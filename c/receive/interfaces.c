@@ -9,6 +9,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "local.h"
+
 /* Room for some hundred changes until the next drain. */
 #define WANTED_BUFFER (1 << 20)
 /* The kernel writes its dumps in pieces of at most 32 KiB, unless one interface alone needs more. */
@@ -39,6 +41,7 @@ struct bb_interfaces {
   bool lost;
   struct entry *entries; /* by index */
   size_t count, room;
+  struct bb_addresses addresses;
   uint8_t *buffer;
   size_t buffer_size;
 };
@@ -83,6 +86,16 @@ const struct bb_interface *bb_interfaces_by_name(const struct bb_interfaces *s, 
   for (size_t i = 0; i < s->count; i++)
     if (!s->entries[i].gone && strcmp(s->entries[i].is.name, name) == 0) return &s->entries[i].is;
   return NULL;
+}
+
+const struct bb_interface *bb_interfaces_loopback(const struct bb_interfaces *s) {
+  for (size_t i = 0; i < s->count; i++)
+    if (!s->entries[i].gone && s->entries[i].is.loopback) return &s->entries[i].is;
+  return NULL;
+}
+
+bool bb_interfaces_sent(const struct bb_interfaces *s, const uint8_t source[16], unsigned index) {
+  return bb_addresses_have(&s->addresses, source, index);
 }
 
 static int insert(struct bb_interfaces *s, const struct entry *new) {
@@ -153,6 +166,7 @@ static bool read_link(const struct nlmsghdr *message, struct entry *seen) {
   seen->is.index = (unsigned)info->ifi_index;
   const unsigned wanted = IFF_UP | IFF_RUNNING | LOWER_UP;
   seen->is.up = (info->ifi_flags & wanted) == wanted;
+  seen->is.loopback = (info->ifi_flags & IFF_LOOPBACK) != 0;
   int left = (int)IFLA_PAYLOAD(message);
   for (const struct rtattr *a = IFLA_RTA(info); RTA_OK(a, left); a = RTA_NEXT(a, left)) {
     const size_t size = RTA_PAYLOAD(a);
@@ -170,9 +184,10 @@ static int error_in(const struct nlmsghdr *message) {
   return error < 0 ? error : 0;
 }
 
-/* Reports an address that came or went. For a point-to-point address, IFA_ADDRESS is the peer's and IFA_LOCAL ours. */
-static void tell_of_address(const struct nlmsghdr *message, const struct listening *to) {
-  if (to->tell_address == NULL || message->nlmsg_len < NLMSG_LENGTH(sizeof(struct ifaddrmsg))) return;
+/* Notes and reports an address that came or went. For a point-to-point address, IFA_ADDRESS is the peer's and IFA_LOCAL
+ * ours. */
+static int read_address(struct bb_interfaces *s, const struct nlmsghdr *message, const struct listening *to) {
+  if (message->nlmsg_len < NLMSG_LENGTH(sizeof(struct ifaddrmsg))) return 0;
   const struct ifaddrmsg *info = (const struct ifaddrmsg *)NLMSG_DATA(message);
   const size_t wanted = info->ifa_family == AF_INET ? 4 : info->ifa_family == AF_INET6 ? 16 : 0;
   const void *ours = NULL;
@@ -183,10 +198,16 @@ static void tell_of_address(const struct nlmsghdr *message, const struct listeni
     ours = RTA_DATA(a);
     local = a->rta_type == IFA_LOCAL;
   }
-  if (ours == NULL || wanted == 0) return;
+  if (ours == NULL || wanted == 0) return 0;
   uint8_t address[16] = {[10] = 0xff, [11] = 0xff};
   memcpy(address + 16 - wanted, ours, wanted);
-  to->tell_address(address, info->ifa_index, message->nlmsg_type == RTM_DELADDR, to->context);
+  const bool gone = message->nlmsg_type == RTM_DELADDR;
+  /* During duplicate detection, and after it has failed, the address may be another machine's. */
+  if (gone || (info->ifa_flags & (IFA_F_TENTATIVE | IFA_F_DADFAILED)) != 0)
+    bb_addresses_remove(&s->addresses, address, info->ifa_index);
+  else if (!bb_addresses_add(&s->addresses, address, info->ifa_index, s->dump)) return -ENOMEM;
+  if (to->tell_address != NULL) to->tell_address(address, info->ifa_index, gone, to->context);
+  return 0;
 }
 
 static int read_message(struct bb_interfaces *s, const struct nlmsghdr *message, const struct listening *to) {
@@ -194,8 +215,7 @@ static int read_message(struct bb_interfaces *s, const struct nlmsghdr *message,
   switch (message->nlmsg_type) {
     case RTM_NEWADDR:
     case RTM_DELADDR:
-      tell_of_address(message, to);
-      return 0;
+      return read_address(s, message, to);
     case RTM_DELLINK:
       if (!read_link(message, &seen)) return 0;
       remove_interface(s, seen.is.index, to);
@@ -257,7 +277,7 @@ static int read_piece(struct bb_interfaces *s, int bytes, const struct listening
       result = error_in(m);
       return result < 0 ? result : DUMP_DONE;
     }
-    if (m->nlmsg_type == RTM_NEWLINK) result = read_message(s, m, to);
+    if (m->nlmsg_type == RTM_NEWLINK || m->nlmsg_type == RTM_NEWADDR) result = read_message(s, m, to);
     if (result < 0) return result;
   }
   return DUMP_GOES_ON;
@@ -279,26 +299,41 @@ static int read_dump(struct bb_interfaces *s, int fd, const struct listening *to
 }
 
 /* On its own socket: notifications wait on the other one meanwhile, and a failed dump leaves nothing behind. */
+static int dump_of(struct bb_interfaces *s, const void *request, size_t bytes, const struct listening *to, bool *torn) {
+  const int fd = interfaces_open_socket(0);
+  if (fd < 0) return fd;
+  int result = ask(fd, request, bytes);
+  if (result == 0) result = read_dump(s, fd, to, torn);
+  close(fd);
+  return result;
+}
+
+static struct nlmsghdr dump_head(struct bb_interfaces *s, uint16_t type, size_t bytes) {
+  return (struct nlmsghdr){.nlmsg_len = (uint32_t)bytes,
+                           .nlmsg_type = type,
+                           .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP,
+                           .nlmsg_seq = ++s->sequence};
+}
+
+/* All interfaces, then all addresses. */
 static int dump_once(struct bb_interfaces *s, const struct listening *to, bool *torn) {
   struct {
     struct nlmsghdr head;
     struct ifinfomsg info;
     struct rtattr mask;
     uint32_t skipped;
-  } request = {
-      .head = {.nlmsg_len = sizeof request,
-               .nlmsg_type = RTM_GETLINK,
-               .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP,
-               .nlmsg_seq = ++s->sequence},
+  } links = {
+      .head = dump_head(s, RTM_GETLINK, sizeof links),
       .mask = {.rta_len = RTA_LENGTH(sizeof(uint32_t)), .rta_type = IFLA_EXT_MASK},
       .skipped = RTEXT_FILTER_SKIP_STATS,
   };
-  const int fd = interfaces_open_socket(0);
-  if (fd < 0) return fd;
-  int result = ask(fd, &request, sizeof request);
-  if (result == 0) result = read_dump(s, fd, to, torn);
-  close(fd);
-  return result;
+  const int result = dump_of(s, &links, sizeof links, to, torn);
+  if (result < 0) return result;
+  struct {
+    struct nlmsghdr head;
+    struct ifaddrmsg info;
+  } addresses = {.head = dump_head(s, RTM_GETADDR, sizeof addresses)};
+  return dump_of(s, &addresses, sizeof addresses, to, torn);
 }
 
 /* Room for a datagram that was cut short. */
@@ -311,18 +346,19 @@ static int grow(struct bb_interfaces *s) {
   return 0;
 }
 
-/* Stores all interfaces. While interfaces come and go a dump may leave out one that was there all the time, so it is
- * repeated, and the dumps count together. The kernel's notifications report what has gone since it was seen. */
+/* Stores all interfaces and addresses. While interfaces come and go a dump may leave out one that was there, so
+ * it is repeated, and the dumps count together. The kernel's notifications report what has gone since it was seen. */
 static int dump(struct bb_interfaces *s, const struct listening *to) {
   s->dump++;
   for (int i = 0; i < MOST_DUMPS;) {
     bool torn = false;
     int result = dump_once(s, to, &torn);
-    if (result == 0 && !torn) return 0;
+    if (result == 0 && !torn) break;
     if (result == 0) i++;
     else if (result == -EMSGSIZE) result = grow(s);
     if (result < 0) return result;
   }
+  bb_addresses_keep(&s->addresses, s->dump);
   return 0;
 }
 
@@ -331,6 +367,7 @@ static int begin_anew(struct bb_interfaces *s, const struct listening *to) {
   struct listening names = *to;
   /* a renamed interface is reported when the dump finds its new name; all others below, when the dump is complete */
   names.only_gone = true;
+  names.tell_address = NULL; /* any may have come or gone */
   const int result = dump(s, &names);
   if (result < 0) return result;
   for (size_t i = 0; i < s->count; i++) s->entries[i].gone = s->entries[i].dump != s->dump;
@@ -403,6 +440,7 @@ void bb_interfaces_close(struct bb_interfaces *s) {
   if (s->changes >= 0) close(s->changes);
   if (s->questions >= 0) close(s->questions);
   free(s->entries);
+  free(s->addresses.all);
   free(s->buffer);
   free(s);
 }

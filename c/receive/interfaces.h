@@ -23,6 +23,7 @@ struct bb_interface {
    * and RUNNING when the kernel's linkwatch has run; of one that is back RUNNING says that it is in use again. (lo's
    * operstate is "unknown", so operstate is of no use.) */
   bool up;
+  bool loopback; /* what this machine sends to itself goes by it */
 };
 
 /* A change of an interface. One drain may report several changes of the same interface, in the order in which they
@@ -67,6 +68,14 @@ int bb_interfaces_fd(const struct bb_interfaces *interfaces);
  * search, by name a linear one. */
 const struct bb_interface *bb_interfaces_by_index(const struct bb_interfaces *interfaces, unsigned index);
 const struct bb_interface *bb_interfaces_by_name(const struct bb_interfaces *interfaces, const char *name);
+
+/* The interface by which this machine sends to itself; NULL: there is none. */
+const struct bb_interface *bb_interfaces_loopback(const struct bb_interfaces *interfaces);
+
+/* Whether what came by that interface from that source was sent by this machine itself: an interface has the address,
+ * up or down, as of the last drain. Of link scope, that interface. 16 bytes, IPv4 as ::ffff:a.b.c.d. Asks nobody: a
+ * binary search. An address of a route of type local alone (AnyIP) is not known. */
+bool bb_interfaces_sent(const struct bb_interfaces *interfaces, const uint8_t source[16], unsigned index);
 
 /* Whether this machine has that unicast address now, by the kernel's routing: 1, 0, or -errno if it cannot be asked.
  * 16 bytes, IPv4 as ::ffff:a.b.c.d; `index` matters only for link-local IPv6 addresses. Correct whatever

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "../base/clock.h"
@@ -18,7 +19,14 @@ void links_open(struct links *l, struct sockets *sockets, struct bb_kernel_drops
   l->unwatched = l->interfaces == NULL ? errno : 0;
 }
 
-void links_close(struct links *l) { bb_interfaces_close(l->interfaces); }
+void links_close(struct links *l) {
+  bb_interfaces_close(l->interfaces);
+  free(l->local.ranges);
+}
+
+bool links_set_local(struct links *l, const struct bb_network *networks, size_t count) {
+  return bb_networks_set(&l->local, networks, count);
+}
 
 int links_fd(const struct links *l) { return l->interfaces == NULL ? -1 : bb_interfaces_fd(l->interfaces); }
 
@@ -140,12 +148,45 @@ void links_begin(struct links *l, struct bb_links *table) {
   }
 }
 
+/* ---- bridges ---- */
+
+/* Whether reports of the listed networks came by that interface. */
+static bool is_bridge(const struct links *l, const char *interface) {
+  for (uint32_t i = 0; i < l->bridge_count; i++)
+    if (strcmp(l->bridges[i], interface) == 0) return true;
+  return false;
+}
+
+/* What is sent to a bridge that is down is not heard, and the loopback's link stays up: so it listens anew. */
+static void listen_anew_locally(struct links *l) {
+  const struct bb_interface *loopback = bb_interfaces_loopback(l->interfaces);
+  uint32_t numbers[2];
+  if (loopback == NULL || !find_both(l, loopback->name, numbers)) return;
+  for (int i = 0; i < 2; i++) bb_links_listen_anew(l->table, numbers[i], now());
+}
+
+static void look_at_bridges(struct links *l) {
+  l->bridge_down = false;
+  for (uint32_t i = 0; i < l->bridge_count; i++) {
+    const struct bb_interface *is = bb_interfaces_by_name(l->interfaces, l->bridges[i]);
+    l->bridge_down = l->bridge_down || is == NULL || !is->up;
+  }
+}
+
+/* If there are too many, the last ones are not watched. */
+static void note_bridge(struct links *l, unsigned index) {
+  const struct bb_interface *is = bb_interfaces_by_index(l->interfaces, index);
+  if (is == NULL || is->loopback || is_bridge(l, is->name) || l->bridge_count == BB_BRIDGES) return;
+  memcpy(l->bridges[l->bridge_count++], is->name, sizeof is->name);
+}
+
 /* ---- news of interfaces ---- */
 
 /* The changes that rtnetlink reports in one drain. */
 struct changes {
   struct links *links;
-  bool others; /* something happened to an interface without a number */
+  bool others;  /* something happened to an interface without a number */
+  bool bridges; /* or to one by which reports of the listed networks came */
 };
 
 static void on_interface(const struct bb_interface_news *news, void *context) {
@@ -155,6 +196,7 @@ static void on_interface(const struct bb_interface_news *news, void *context) {
   if (news->gone && bb_interfaces_by_index(l->interfaces, news->is.index) == NULL)
     sockets_lose_memberships(l->sockets, news->is.index);
   uint32_t numbers[2];
+  c->bridges = c->bridges || is_bridge(l, news->is.name);
   if (!find_both(l, news->is.name, numbers)) c->others = true;
   for (int i = 0; i < 2; i++) {
     if (numbers[i] == BB_LINK_UNKNOWN) continue;
@@ -201,6 +243,8 @@ void links_drain(struct links *l) {
     link->changed = link->went_down = false;
   }
   if (changes.others || lost) bb_links_listen_anew(l->table, BB_LINK_OTHERS, now());
+  if (changes.bridges || lost) look_at_bridges(l);
+  if (changes.bridges || l->bridge_down) listen_anew_locally(l);
 }
 
 /* ---- datagrams ---- */
@@ -213,6 +257,10 @@ void links_find(const struct links *l, const struct listener *listener, unsigned
     arrival->interface_index = 0;
     return;
   }
+  if (bb_interfaces_sent(l->interfaces, arrival->address, index) || bb_networks_hold(&l->local, arrival->address)) {
+    const struct bb_interface *loopback = bb_interfaces_loopback(l->interfaces);
+    if (loopback != NULL) arrival->interface_index = index = loopback->index;
+  }
   if (index != 0) arrival->link = find_by_index(l, index, arrival->in_pieces);
   if (arrival->link != BB_LINK_UNKNOWN) return;
   const struct bb_interface *is = index == 0 ? NULL : bb_interfaces_by_index(l->interfaces, index);
@@ -222,7 +270,7 @@ void links_find(const struct links *l, const struct listener *listener, unsigned
 
 /* The destination is checked at most once a second, because nodes may send to two addresses in turn. Of several, our
  * own address takes precedence over a group or a broadcast. */
-void links_note(struct links *l, const struct listener *listener, const struct bb_arrival *arrival,
+void links_note(struct links *l, const struct listener *listener, const struct bb_arrival *arrival, unsigned index,
                 const uint8_t to[16]) {
   const uint32_t number = arrival->link;
   struct link *link = &l->links[number];
@@ -236,6 +284,7 @@ void links_note(struct links *l, const struct listener *listener, const struct b
     link->in_pieces = true; /* Of all others one may be, and then each of them is judged so. */
     link->joins[is_v4(arrival->address) ? 0 : 1] = true;
   }
+  if (index != arrival->interface_index && bb_networks_hold(&l->local, arrival->address)) note_bridge(l, index);
   if (number >= BB_LINK_OTHERS || link->index == 0) return;
   if (!link->unreachable && arrival->stamp_ns - link->checked_ns < SECOND) return;
   if (link->unreachable && arrival->stamp_ns <= link->unreachable_ns) return; /* it came before */

@@ -7,6 +7,7 @@
 #include "../board/linktable.h"
 #include "../board/reader.h"
 #include "kerneldrops.h"
+#include "local.h"
 #include "sockets.h"
 
 /* What is known about a link besides the board's table; all of it is about the interface that has its name now. */
@@ -25,6 +26,9 @@ struct link {
   uint64_t accepted, missed, packets; /* counted until the present second */
 };
 
+/* How many interfaces are remembered by which reports of the listed networks came. */
+#define BB_BRIDGES 16
+
 struct links {
   struct bb_links *table; /* the board's */
   struct sockets *sockets;
@@ -35,6 +39,10 @@ struct links {
   uint32_t count;                   /* the highest used number */
   bool counts_unjoined; /* once a second, because some link is in pieces */
   uint64_t unjoined[2]; /* until the present second, by family; UINT64_MAX: not known */
+  struct bb_networks local; /* what runs on this machine behind an interface that leads to others, too */
+  char bridges[BB_BRIDGES][IF_NAMESIZE]; /* the interfaces by which its reports came */
+  uint32_t bridge_count;
+  bool bridge_down; /* one of them is: the loopback's link, which judges these nodes, listens anew until it is up */
 };
 
 /* Watches the interfaces. Neither socket nor board is needed yet. */
@@ -51,13 +59,18 @@ int links_fd(const struct links *links);
  * is stored. What went down before that time is known now, and what went down after it was heard until then. */
 void links_drain(struct links *links);
 
-/* Sets the link of a datagram that came to that socket by the interface of that number. If its interface has no number
- * of a link it is passed on, and gets one if the datagram is accepted. */
+/* Sets the link of a datagram that came to that socket by the interface of that number: the loopback's if this machine
+ * sent it, or something of the listed networks. If its interface has no number of a link it is passed on, and gets one
+ * if the datagram is accepted. */
 void links_find(const struct links *links, const struct listener *listener, unsigned index, struct bb_arrival *arrival);
 
-/* Notes what an accepted report, sent to that address, shows about its link. */
-void links_note(struct links *links, const struct listener *listener, const struct bb_arrival *arrival,
+/* Notes what an accepted report shows about its link: it came by the interface of that number, and was sent to that
+ * address. */
+void links_note(struct links *links, const struct listener *listener, const struct bb_arrival *arrival, unsigned index,
                 const uint8_t to[16]);
+
+/* Puts these networks in place of the listed ones. False: no memory, and nothing has changed. */
+bool links_set_local(struct links *links, const struct bb_network *networks, size_t count);
 
 /* Binds and joins again what has lost its interface, checks all destinations, counts what interfaces dropped and what
  * could not be joined from pieces, and which links are dark. Once a second. `why` gets one line about what cannot be

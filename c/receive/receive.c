@@ -120,6 +120,26 @@ int bb_receiver_join(struct bb_receiver *r, const char *group, uint16_t port, co
   return sockets_join(&r->sockets, group, port, interface, why, size);
 }
 
+/* Of another list of local networks, for the receive thread. */
+struct localising {
+  struct bb_receiver *receiver;
+  const struct bb_network *networks;
+  size_t count;
+  bool ok;
+};
+
+static void localise(struct bb_writer *writer, void *context) {
+  (void)writer;
+  struct localising *l = (struct localising *)context;
+  l->ok = links_set_local(&l->receiver->links, l->networks, l->count);
+}
+
+bool bb_receiver_set_local(struct bb_receiver *r, const struct bb_network *networks, size_t count) {
+  struct localising l = {r, networks, count, false};
+  bb_receiver_run(r, localise, &l);
+  return l.ok;
+}
+
 /* ---- floods ---- */
 
 static void filter(struct bb_receiver *r, bool on) {
@@ -213,7 +233,7 @@ static int receive_batch(struct bb_receiver *r, struct listener *l) {
     arrival.in_pieces = control.in_pieces;
     links_find(&r->links, l, control.index, &arrival);
     const int outcome = bb_writer_deliver(r->writer, r->data[i], r->messages[i].msg_len, &arrival);
-    if (outcome == BB_OUTCOME_ACCEPTED) links_note(&r->links, l, &arrival, control.to);
+    if (outcome == BB_OUTCOME_ACCEPTED) links_note(&r->links, l, &arrival, control.index, control.to);
     r->junk += outcome == BB_REASON_SIZE || outcome == BB_REASON_MAGIC;
     l->heard.latest_ns = arrival.stamp_ns;
   }

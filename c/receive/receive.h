@@ -8,6 +8,7 @@
 
 #include "../board/reader.h"
 #include "../board/writer.h"
+#include "local.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -55,6 +56,11 @@ int bb_receiver_adopt(struct bb_receiver *receiver, int fd, char host[INET6_ADDR
  * `why`. */
 int bb_receiver_join(struct bb_receiver *receiver, const char *group, uint16_t port, const char *interface, char *why,
                      size_t why_size);
+
+/* Networks of virtual machines and containers of this machine, behind an interface that leads to others, too: what they
+ * send counts as sent by this machine itself. In place of those before; also while the thread runs. False: no memory,
+ * and nothing has changed. */
+bool bb_receiver_set_local(struct bb_receiver *receiver, const struct bb_network *networks, size_t count);
 
 /* Owns the writer from now on, drains once, and starts the thread: 0, or -errno. Sockets are bound before a board is
  * made or taken over, so that a receiver that cannot listen has changed nothing. `displaced` (NULL: nothing) is called

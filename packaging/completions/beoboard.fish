@@ -76,6 +76,7 @@ complete -c beoboard -n '__fish_seen_subcommand_from receive' -l board -rF -d 't
 complete -c beoboard -n '__fish_seen_subcommand_from receive' -l listen -xa '(__fish_print_hostnames)' -d 'where to listen, IPv4 or IPv6; [::] is IPv6 only; port 0 picks one and prints it; may be repeated'
 complete -c beoboard -n '__fish_seen_subcommand_from receive' -l group -x -d 'a multicast group to join, port 8677; may be repeated'
 complete -c beoboard -n '__fish_seen_subcommand_from receive' -l interface -xa '(__fish_print_interfaces)' -d 'the interface for multicasts, by name'
+complete -c beoboard -n '__fish_seen_subcommand_from receive' -l local -x -d 'virtual machines and containers of this machine that are bridged to its network: addresses and networks, 10.0.0.5,10.1.0.0/16; may be repeated'
 complete -c beoboard -n '__fish_seen_subcommand_from receive' -l cluster -x -d 'the cluster'\''s name'
 complete -c beoboard -n '__fish_seen_subcommand_from receive' -l nodes -xa '(__beoboard_nodes)' -d 'the nodes as a host list, node[001-128],login1, or @FILE with a list on each line'
 complete -c beoboard -n '__fish_seen_subcommand_from receive' -l capacity -x -d 'records on the board, 1 to 1000000'

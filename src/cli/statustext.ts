@@ -255,7 +255,8 @@ function closerLook({ snapshot, nodes }: Survey, odd: readonly Anomaly[]): strin
     const link = snapshot.links.find(({ number }) => number === snapshot.linkOf(index));
     const { address } = snapshot.node(index);
     if (link === undefined || address === '' || !isHeard(snapshot, link.number)) continue;
-    const on = PLAIN.test(link.name) ? link.name : 'any';
+    // What is local may have come by a bridge, too.
+    const on = PLAIN.test(link.name) && link.name !== 'lo' ? link.name : 'any';
     const port = link.port > 0 ? ` dst port ${link.port}` : '';
     return [
       `${oneLine(name)} is silent, and others behind ${oneLine(linkName(link))} are heard. On this master, the first command ` +

@@ -130,6 +130,11 @@ export interface Receiver extends WriterChanges {
    */
   join(group: string, port: number, interfaceName?: string): number;
   /**
+   * What comes from these networks is of the loopback's link, as what this machine sends itself. They take the place of
+   * those before; also while the thread runs.
+   */
+  setLocal(networks: readonly { readonly host: string; readonly bits: number }[]): void;
+  /**
    * Takes the writer, drains once, and starts the thread. `displaced` is called after the thread has ended because
    * another receiver has taken the board; `trouble` says which one.
    */

@@ -82,6 +82,11 @@ export const options = {
   openmetrics: flag('OpenMetrics 1.0.0 instead of the text format 0.0.4'),
   group: many('ADDR[:PORT]', 'a multicast group to join, port 8677', values.multicastGroup),
   interface: optional('IF', 'the interface for multicasts, by name', values.networkInterface),
+  local: many(
+    'LIST',
+    'virtual machines and containers of this machine that are bridged to its network: addresses and networks, 10.0.0.5,10.1.0.0/16',
+    values.networks,
+  ),
   ttl: one('N', 'multicast TTL, 0 to 255; with 1 reports stay in the local network', count(0, 255), standard('1')),
   name: one('NAME', "the node's name", values.nodeName, {
     texts: () => [shortHostName('name')],

@@ -3,7 +3,7 @@
 
 import type { Survey } from '../query/survey.js';
 import { earlyDrops } from '../shm/header.js';
-import { linkState } from '../shm/links.js';
+import { linkName, linkState, listenedMs } from '../shm/links.js';
 import { unknownText } from '../shm/noboard.js';
 import { countTexts, mirrorText, plural } from '../shm/sentences.js';
 import type { Snapshot } from '../shm/snapshot.js';
@@ -25,6 +25,21 @@ function droppedText(snapshot: Snapshot): string[] {
 /** Whether reports may have been sent that the receiver cannot have heard: a link by which nodes reported is down. */
 const isDeaf = ({ links }: Snapshot) => links.some(link => link.nodes > 0 && !linkState(link).up);
 
+/** How much longer the receiver may have listened than a link, ms: a link begins with its first report. */
+const BEGIN_MS = 2000;
+
+/** For how long the receiver has listened without gaps: also on the link by which it has for the shortest time. */
+function listenedText(snapshot: Snapshot): string {
+  const isUp = snapshot.links.filter(link => link.nodes > 0 && linkState(link).up);
+  const anew = isUp.filter(link => listenedMs(link) + BEGIN_MS < snapshot.listenedMs);
+  const [first] = anew.sort((a, b) => listenedMs(a) - listenedMs(b));
+  const whole = `listening without gaps for ${formatDuration(snapshot.listenedMs)}`;
+  const others = anew.length === 1 ? '' : ` and ${anew.length - 1} more`;
+  const since =
+    first === undefined ? '' : `, on ${oneLine(linkName(first))}${others} for ${formatDuration(listenedMs(first))}`;
+  return `${whole}${since}${isDeaf(snapshot) ? ', except on links that are down' : ''}`;
+}
+
 /** One line about the receiver and the nodes. */
 export function headline({ snapshot, nodes, counts }: Survey): string {
   return headlineOf(snapshot, nodes.length, counts, nodes.filter(({ problems }) => problems !== 0).length);
@@ -43,7 +58,7 @@ export function headlineOf(snapshot: Snapshot, nodes: number, counts: Survey['co
   return [
     `${all}${states.length > 0 ? `: ${states.join(', ')}` : ''}`,
     ...(mirror === '' ? [] : [mirror]),
-    `listening without gaps for ${formatDuration(snapshot.listenedMs)}${isDeaf(snapshot) ? ', except on links that are down' : ''}`,
+    listenedText(snapshot),
     ...(refusals.length > 0 ? [`rejected ${refusals.join(', ')}`] : []),
     ...droppedText(snapshot),
   ].join('; ');

@@ -28,6 +28,7 @@ export const verb = defineVerb({
     'listen',
     'group',
     'interface',
+    'local',
     'cluster',
     'nodes',
     'capacity',
@@ -49,7 +50,7 @@ export const verb = defineVerb({
     'beoboard receive --listen 127.0.0.1:0 --board /dev/shm/my/board',
   ],
   notes:
-    'Sockets passed by systemd replace --listen. Without --nodes, every name that reports gets a record until the board is full. Without --key-file, signatures are not checked. Once a name has proved a key, reports with a weaker one are rejected; beoboard forget releases the name. With --forget-after, nodes that were silent or had left for so long are removed, once a day at most; with --nodes, none is. SIGHUP reads --config, the node list and the key file again; nodes, capacity, keys and limits can change without losing a report. SIGTERM and SIGINT stop it; the board stays and can be read.',
+    'Sockets passed by systemd replace --listen. Without --nodes, every name that reports gets a record until the board is full. Without --key-file, signatures are not checked. Once a name has proved a key, reports with a weaker one are rejected; beoboard forget releases the name. With --forget-after, nodes that were silent or had left for so long are removed, once a day at most; with --nodes, none is. SIGHUP reads --config, the node list and the key file again; nodes, capacity, keys, limits and --local can change without losing a report. SIGTERM and SIGINT stop it; the board stays and can be read.',
 });
 
 type ReceiverOptions = ValuesOf<typeof verb>;
@@ -200,6 +201,7 @@ function change(
   } catch (error) {
     throw new UsageError(verb.name, (error as Error).message);
   }
+  receiver.setLocal(changed.local.flat());
   const { nodes, capacity } = changed;
   log.info(
     `read its options again: ${nodes === undefined ? 'any node' : `${nodes.length} nodes`}, room for ${capacity}`,
@@ -239,6 +241,7 @@ async function start(
     displace = resolve;
   });
   try {
+    receiver.setLocal(options.local.flat());
     await Promise.race([listen(receiver, options, bound), stopped]);
     if (stop.aborted) return undefined;
     receiver.start(openWriter(board), displace);

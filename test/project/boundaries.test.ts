@@ -151,7 +151,7 @@ const C_PARTS: [part: string, files: RegExp][] = [
   ['board/repair', /^c\/board\/repair\.[ch]$/],
   ['board/writer', /^c\/board\/writer\.c$/],
   ['judge', /^c\/judge\//],
-  ['receive/sockets', /^c\/receive\/(addresses|interfaces|kerneldrops|sockets|stamps)\.[ch]$/],
+  ['receive/sockets', /^c\/receive\/(interfaces|kerneldrops|local|sockets|stamps)\.[ch]$/],
   ['receive/links', /^c\/receive\/links\.[ch]$/],
   ['receive', /^c\/receive\/(drops|receive)\.[ch]$/],
   ['relay', /^c\/relay\//],

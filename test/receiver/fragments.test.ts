@@ -5,39 +5,20 @@
 // @waits
 // @rest
 
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import t from 'tap';
 import { lacks } from '../kit/lacking.js';
 import { interfaceOf, linkWords, masterAt, noNamespaces, World } from '../kit/netns.js';
 import { run } from '../kit/program.js';
 import { now } from '../kit/sampler.js';
 import { until } from '../kit/until.js';
+import { flood, LITTLE_ROOM } from './fragments.js';
 
 t.setTimeout(300_000);
-
-/** Sends the first fragments of datagrams, and never the rest, until its input ends. */
-const FLOOD = `
-import select, socket, struct, sys
-source, to = sys.argv[1], sys.argv[2]
-s = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW)
-more_fragments = 0x2000
-udp = struct.pack('!HHHH', 40000, 9000, 1224, 0) + bytes(1000)
-address = socket.inet_aton(source), socket.inet_aton(to)
-number = 0
-while not select.select([sys.stdin], [], [], 0.02)[0]:
-    for i in range(50):
-        number = number % 65535 + 1
-        s.sendto(struct.pack('!BBHHHBBH4s4s', 0x45, 0, 20 + len(udp), number, more_fragments, 64, 17, 0, *address) + udp, (to, 0))
-`;
 
 t.test('nodes behind a small MTU', { skip: noNamespaces() || lacks('python3', 'python3') }, async t => {
   const world = await World.make(t, { silentMs: 2500 });
   const { master, far, nodes, watcher } = world;
-  // Incomplete ones are kept for as long as the test takes, and there is little memory for them.
-  master.sh(
-    'cd /proc/sys/net/ipv4; echo 600 >ipfrag_time; echo 131072 >ipfrag_low_thresh; echo 262144 >ipfrag_high_thresh',
-  );
+  master.sh(LITTLE_ROOM);
   const names = ['n1', 'n2', 'n3'];
   await world.begin(1, 'whole1', 'whole2');
   await world.begin(2, ...names);
@@ -69,10 +50,7 @@ t.test('nodes behind a small MTU', { skip: noNamespaces() || lacks('python3', 'p
   t.match((await status()).replaceAll('n[1-3]', 'n1,n2,n3'), advice);
 
   t.comment('a flood of incomplete fragments, from elsewhere');
-  const [command = '', ...args] = [...far.prefix, 'python3', '-c', FLOOD, '10.86.1.2', masterAt(1)];
-  const flood = spawn(command, args, { stdio: ['pipe', 'inherit', 'inherit'] });
-  const ended = once(flood, 'close');
-  t.teardown(() => flood.stdin.end());
+  const end = flood(t, far, '10.86.1.2', masterAt(1));
   await nodes.stop('n3');
   await until('none of them is heard', () => names.every(name => watcher.node(name)?.to === 'uncertain'));
   // From then on, several times as long as it takes to call them silent.
@@ -85,8 +63,7 @@ t.test('nodes behind a small MTU', { skip: noNamespaces() || lacks('python3', 'p
   t.match(linkOf('n1'), { unjoined: true, dark: 0n }, 'and it is not dark');
   t.match(await status(), `the kernel of this master has failed to join IP fragments since`);
   t.match(watcher.node('whole1')?.to, 'live');
-  flood.stdin.end();
-  t.same(await ended, [0, null]);
+  t.same(await end(), [0, null]);
   master.sh('echo 8388608 >/proc/sys/net/ipv4/ipfrag_high_thresh');
   await world.are('live', 'n1', 'n2');
   await world.is('n3', 'silent');
