@@ -8,6 +8,8 @@ const ENUMS = ['health', 'health_src', 'arch', 'virt', 'power_src', 'gpu_vendor'
 const BITS = ['valid', 'flags', 'net_state', 'gpu_flags'];
 /** The sender's own counters, which begin again with it: rule 3 for readers in proto/stat-v1.md. */
 const OF_RUN = new Set(['agent_cpu_ms', 'missed_ticks']);
+/** Sums that each run of a sender begins anew. */
+const SUMS_OF_RUN: ReadonlySet<string | undefined> = new Set(['disk', 'energy_cpu', 'energy_dram']);
 /** Fields of a `net_if` that have rates under their own name. */
 const SUMS = ['net_rest', 'fabric'];
 
@@ -224,7 +226,7 @@ export function emitTables(contract: Contract): string {
   const row = ({ field, slow, set, share }: Counter, of: string, rates: string) => {
     const at = `offsetof(struct bb_${of}, ${field.name})`;
     const pct = share ? `offsetof(struct ${rates}, ${shareOf(field)})` : '0';
-    const rules = `${Number(field.type.slice(1)) / 8}, ${set ?? -1}, ${slow}, ${OF_RUN.has(field.name)}`;
+    const rules = `${Number(field.type.slice(1)) / 8}, ${set ?? -1}, ${slow}, ${OF_RUN.has(field.name) || SUMS_OF_RUN.has(field.set)}`;
     return `  {"${field.name}", ${at}, ${rules},\n   offsetof(struct ${rates}, ${field.name}), ${pct}},`;
   };
   out.push(

@@ -34,7 +34,7 @@ struct pair {
 };
 
 static double rate_of(const struct pair *p, const struct bb_wanted *w) {
-  if (w->of_run && p->before->start_boot_ns != p->after->start_boot_ns) return NAN;
+  if (w->of_run && !bb_is_same_run(&p->span)) return NAN;
   return bb_moved_at(p->before, p->after, w->at, widths[w->what]) / (w->slow ? p->span.slow : p->span.seconds);
 }
 

@@ -25,7 +25,7 @@ static struct {
 static struct topology topology LARGE;
 static bool has_topology;   /* as of the last reading; for `topology_seldom` */
 static bool groups_known;   /* as of the last tick that listed the online CPUs */
-static bool topology_told, block_told, links_told;
+static bool topology_told, block_told, links_told, rest_told, disks_told;
 
 /* Large enough for the maximum; only the used part costs memory. */
 static struct interface interfaces[MOST_INTERFACES] LARGE;
@@ -65,6 +65,11 @@ void collect_from(const char *new_proc, const char *new_sys, bool of_first) {
   topology_seldom.left = 0;
   has_topology = has_cpuinfo = has_system = false;
   mhz_state = MHZ_UNASKED;
+}
+
+void collect_restart(void) {
+  sum_restart(&disk_sum);
+  sum_restart(&rest_sum);
 }
 
 void collect_seldom(unsigned ticks) {
@@ -145,32 +150,68 @@ static void put_sums(struct bb_report *report) {
     report->valid |= BB_VALID_STAT;
 }
 
-static void put_net(struct bb_report *report, const struct details *details) {
+/* Says once that there are more than a sender takes; returns `is_few`. */
+static bool few_enough(bool *told, bool is_few, unsigned most, const char *what) {
+  char text[96];
+  struct words words = WORDS(text);
+  add_number(&words, most);
+  add_text(&words, " ");
+  add_text(&words, what);
+  tell_once(told, is_few, "there are more than ", text_of(&words), ": they are left out");
+  return is_few;
+}
+
+/* Since when members of a sum are missing while a line of their file is not understood, ns; 0: none. */
+static int64_t disks_lack_ns, net_lacks_ns;
+
+/* Whether a member of the sum may stand on a line that is not understood: then nothing of the set is known for at most
+ * a minute. `now` are rows that begin with the names of the lines that are understood. */
+static bool lacks(enum parsed parsed, const struct known *known, size_t place_at, const void *now, size_t now_bytes,
+                  unsigned count, int64_t now_boot_ns, int64_t *since_ns) {
+  bool is_missing = false;
+  if (parsed == IN_PART) {
+    const struct name_index index = index_names(now, now_bytes, count);
+    for (unsigned i = 0; i < known->count && !is_missing; i++) {
+      const struct known_name *row = known_row(known, i);
+      uint32_t place;
+      memcpy(&place, (const char *)row + place_at, sizeof place);
+      is_missing = place > 0 && place_of(&index, row->name) < 0;
+    }
+  }
+  if (!is_missing) *since_ns = 0;
+  else if (*since_ns == 0) *since_ns = now_boot_ns;
+  return is_missing && now_boot_ns - *since_ns < (int64_t)UNREAD_MS * 1000000;
+}
+
+static void put_net(struct bb_report *report, int64_t now_boot_ns, const struct details *details) {
   struct span text;
   unsigned count;
   uint64_t names;
   if (!file_read(&files[NETDEV], &text)) return;
-  if (!file_parsed(&files[NETDEV], parse_netdev(text, interfaces, &count, &names))) return;
+  const enum parsed parsed = parse_netdev(text, interfaces, &count, &names);
+  if (!file_parsed(&files[NETDEV], parsed) ||
+      lacks(parsed, &known_links, offsetof(struct link_row, place), interfaces, sizeof interfaces[0], count,
+            now_boot_ns, &net_lacks_ns))
+    return;
   known_meet(&known_links, interfaces, sizeof interfaces[0], count, names, seldom_ticks);
   find_links(sys, interfaces, count, file_place());
   if (!known_whole(&known_links, proc, files[NETDEV].leaf)) return;
-  char most[24];
-  struct words words = WORDS(most);
-  add_number(&words, BB_MOST_LINKS);
-  tell_once(&links_told, !too_many_links(), "there are more than ", text_of(&words),
-            " network interfaces with a device: they are left out");
-  if (too_many_links()) return;
+  if (!few_enough(&links_told, !too_many_links(), BB_MOST_LINKS, "network interfaces with a device")) return;
   leave_out_links(interfaces, count, &details->speeds);
-  arrange(interfaces, known_links.rows, count, &details->speeds, report);
-  report->valid |= BB_VALID_NET;
+  if (few_enough(&rest_told, arrange(interfaces, known_links.rows, count, &details->speeds, report),
+                 BB_MOST_DEVICES, "network interfaces"))
+    report->valid |= BB_VALID_NET;
 }
 
 static void put_disks(struct bb_report *report, int64_t now_boot_ns) {
   struct span text;
   unsigned count;
   uint64_t names;
+  enum parsed parsed;
   if (!file_read(&files[DISKSTATS], &text) ||
-      !file_parsed(&files[DISKSTATS], parse_diskstats(text, disks, &count, &names))) {
+      !file_parsed(&files[DISKSTATS], parsed = parse_diskstats(text, disks, &count, &names)) ||
+      lacks(parsed, &known_disks, offsetof(struct disk_row, place), disks, sizeof disks[0], count, now_boot_ns,
+            &disks_lack_ns)) {
     disks_forget();
     return;
   }
@@ -182,8 +223,8 @@ static void put_disks(struct bb_report *report, int64_t now_boot_ns) {
     return;
   }
   struct disk_row *rows = known_disks.rows;
-  sum_disks(disks, rows, count, report);
-  report->valid |= BB_VALID_DISK;
+  if (few_enough(&disks_told, sum_disks(disks, rows, count, report), BB_MOST_DEVICES, "whole disks"))
+    report->valid |= BB_VALID_DISK;
   if (busiest_disk(disks, rows, count, now_boot_ns, report)) report->valid |= BB_VALID_DISK_SHARE;
 }
 
@@ -250,7 +291,7 @@ void collect_sets(struct bb_report *report, uint64_t sets, int64_t now_boot_ns, 
   if ((sets & BB_VALID_PSI_IRQ) != 0) collect_put(report, PSI_IRQ, parse_irq_pressure, BB_VALID_PSI_IRQ);
   if ((sets & BB_VALID_TCP) != 0) collect_put(report, SNMP, parse_snmp, BB_VALID_TCP);
   if ((sets & BB_VALID_FILES) != 0) collect_put(report, FILE_NR, parse_file_nr, BB_VALID_FILES);
-  if ((sets & BB_VALID_NET) != 0) put_net(report, details);
+  if ((sets & BB_VALID_NET) != 0) put_net(report, now_boot_ns, details);
   if ((sets & (BB_VALID_DISK | BB_VALID_DISK_SHARE)) != 0) put_disks(report, now_boot_ns);
   if ((sets & BB_VALID_SYSTEM) != 0) put_system(report, details);
   if ((sets & BB_VALID_CPU_MHZ) != 0) put_mhz(report);

@@ -25,6 +25,8 @@ void collect(struct bb_report *report, int64_t now_boot_ns, const struct details
 /* The same for some sets only: files of other sets are not read. The share of a tick (`cpu_share`, `group_share`)
  * needs the other sets of its file. */
 void collect_sets(struct bb_report *report, uint64_t sets, int64_t now_boot_ns, const struct details *details);
+/* The next report begins the sums: what was read before was no report. */
+void collect_restart(void);
 /* Data that rarely change (links, disks, the topology) are read again at the next tick, and from then on after so
  * many ticks; the default is ten. */
 void collect_seldom(unsigned ticks);

@@ -73,6 +73,18 @@ static const char *path_of(char *path, size_t room, const char *sys, struct span
   return text_of(&words);
 }
 
+/* What tells a disk from another one of its name: its number in the order of all that came (since Linux 5.15), else the
+ * serial number of NVMe, else the name that SCSI knows. None of them asks the disk. */
+static uint64_t serial_of(const char *sys, struct span name, char *buffer) {
+  static const char *const leaves[] = {"/diskseq", "/device/serial", "/device/wwid"};
+  char path[1024];
+  struct span text;
+  for (unsigned i = 0; i < sizeof leaves / sizeof leaves[0]; i++)
+    if (read_once(path_of(path, sizeof path, sys, name, leaves[i]), 0, 0, buffer, SMALL_BYTES, &text) == 0)
+      return fingerprint(FINGERPRINT, text);
+  return 0;
+}
+
 static bool has_size(const char *path, char *buffer) {
   struct span text;
   uint64_t sectors;
@@ -130,6 +142,7 @@ bool find_whole_disks(const char *sys, const struct disk *all, unsigned count, c
   for (unsigned i = 0; known_next(&known_disks, &i); looked = true) {
     if (!looked) had_block = look_into(path_of(path, sizeof path, sys, SPAN(""), ""), &any);
     row[i].real = had_block ? is_disk(sys, all[i].name, buffer) : looks_whole(all[i].name);
+    if (row[i].real) row[i].serial = serial_of(sys, all[i].name, buffer);
   }
   if (looked) leave_out_heads(all, row, count);
   return had_block;

@@ -8,8 +8,11 @@ enum { READS, SECTORS_READ = 2, WRITES = 4, SECTORS_WRITTEN = 6, INFLIGHT = 8, B
 static bool diskstats_parse_line(struct span line, struct disk *disk) {
   struct span left = line, word;
   uint64_t number, value[COLUMNS] = {0};
-  for (unsigned i = 0; i < 2; i++)
+  disk->number = FINGERPRINT;
+  for (unsigned i = 0; i < 2; i++) {
     if (!next_word(&left, &word) || !text_u64(word, &number)) return false;
+    disk->number = fingerprint_with(disk->number, number);
+  }
   if (!next_word(&left, &disk->name)) return false;
   disk->name_print = fingerprint(FINGERPRINT, disk->name);
   for (unsigned i = 0; i < COLUMNS; i++) {
@@ -44,29 +47,38 @@ enum parsed parse_diskstats(struct span text, struct disk *all, unsigned *count,
 /* The kernel counts sectors of 512 bytes, whatever the sector size of the disk is. */
 #define SECTOR 512u
 
-void sum_disks(const struct disk *all, const struct disk_row *rows, unsigned count, struct bb_report *report) {
-  bb_wide reads = 0, sectors_read = 0, writes = 0, sectors_written = 0, inflight = 0, busy = 0, weighted = 0;
+static struct member members[BB_MOST_DEVICES] LARGE;
+struct member_sum disk_sum = {.members = members, .room = BB_MOST_DEVICES, .counts = 6};
+
+/* The kernel shows the times modulo 2^32 ms. */
+static const uint64_t modulo[SUM_COUNTS] = {0, 0, 0, 0, UINT64_C(1) << 32, UINT64_C(1) << 32};
+
+bool sum_disks(const struct disk *all, struct disk_row *rows, unsigned count, struct bb_report *report) {
+  bb_wide inflight = 0;
   unsigned disks = 0;
+  sum_begin(&disk_sum);
   for (unsigned i = 0; i < count; i++) {
     const struct disk *disk = &all[i];
+    if (!rows[i].whole) rows[i].place = 0;
     if (!rows[i].whole) continue;
-    reads += disk->reads;
-    sectors_read += disk->sectors_read;
-    writes += disk->writes;
-    sectors_written += disk->sectors_written;
+    const uint64_t id = fingerprint_with(fingerprint_with(disk->number, disk->name_print), rows[i].serial);
+    const bb_wide now[] = {disk->sectors_read, disk->sectors_written, disk->reads,
+                           disk->writes,       disk->busy_ms,         disk->weighted_ms};
+    sum_read(&disk_sum, &rows[i].place, id, now, modulo);
     inflight += disk->inflight;
-    busy += disk->busy_ms;
-    weighted += disk->weighted_ms;
     disks++;
   }
-  report->disk_read_bytes = saturated_64(sectors_read * SECTOR);
-  report->disk_write_bytes = saturated_64(sectors_written * SECTOR);
-  report->disk_reads = saturated_64(reads);
-  report->disk_writes = saturated_64(writes);
-  report->disk_busy_ms = saturated_64(busy);
-  report->disk_weighted_ms = saturated_64(weighted);
+  if (!sum_end(&disk_sum)) return false;
+  disk_sum.has_begun = true; /* of no disks, too */
+  report->disk_read_bytes = saturated_64(disk_sum.sum[0] * SECTOR);
+  report->disk_write_bytes = saturated_64(disk_sum.sum[1] * SECTOR);
+  report->disk_reads = saturated_64(disk_sum.sum[2]);
+  report->disk_writes = saturated_64(disk_sum.sum[3]);
+  report->disk_busy_ms = saturated_64(disk_sum.sum[4]);
+  report->disk_weighted_ms = saturated_64(disk_sum.sum[5]);
   report->disk_inflight = saturated_32(inflight);
   report->disks = saturated_16(disks);
+  return true;
 }
 
 static int64_t boot_ns_before;

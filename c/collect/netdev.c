@@ -92,7 +92,10 @@ static void put_one(struct bb_net_if *entry, const struct interface *one, uint32
   entry->state = state_of(state, 1);
 }
 
-void arrange(const struct interface *all, const struct link_row *rows, unsigned count, const struct speeds *speeds,
+static struct member members[BB_MOST_DEVICES] LARGE;
+struct member_sum rest_sum = {.members = members, .room = BB_MOST_DEVICES, .counts = 6};
+
+bool arrange(const struct interface *all, struct link_row *rows, unsigned count, const struct speeds *speeds,
              struct bb_report *report) {
   /* The first in the order of their index; those without one, and those with the same, in the kernel's order. */
   unsigned place[PLACES], places = 0;
@@ -108,32 +111,45 @@ void arrange(const struct interface *all, const struct link_row *rows, unsigned 
   const struct name_index index = index_names(speeds->first, speeds->stride, speeds->count);
   for (unsigned k = 0; k < places; k++)
     put_one(&report->net[k], &all[place[k]], mbps_of(&index, speeds, &all[place[k]]), rows[place[k]].state);
-  if (places < PLACES) return;
 
   /* The rest needs no order, because it is only added up. */
-  bb_wide rx_bytes = 0, tx_bytes = 0, rx_packets = 0, tx_packets = 0, mbps = 0;
-  uint32_t errors = 0, drops = 0, state = 0, interfaces = 0;
+  bb_wide mbps = 0;
+  uint32_t state = 0, interfaces = 0;
+  sum_begin(&rest_sum);
   for (unsigned i = 0; i < count; i++) {
-    if (!link_counts(&all[i], &rows[i]) || i == place[0] || i == place[1] || i == place[2]) continue;
-    rx_bytes += all[i].rx_bytes;
-    tx_bytes += all[i].tx_bytes;
-    rx_packets += all[i].rx_packets;
-    tx_packets += all[i].tx_packets;
-    errors += (uint32_t)(all[i].rx_errors + all[i].tx_errors);
-    drops += (uint32_t)(all[i].rx_drops + all[i].tx_drops);
-    mbps += mbps_of(&index, speeds, &all[i]);
+    const bool is_placed =
+        (places > 0 && i == place[0]) || (places > 1 && i == place[1]) || (places > 2 && i == place[2]);
+    if (is_placed || !link_counts(&all[i], &rows[i])) {
+      rows[i].place = 0;
+      continue;
+    }
+    const struct interface *one = &all[i];
+    uint64_t index_bits;
+    memcpy(&index_bits, &rows[i].index, sizeof index_bits);
+    const uint64_t id = fingerprint_with(fingerprint_with(one->name_print, index_bits), rows[i].address);
+    const bb_wide now[] = {one->rx_bytes,   one->tx_bytes,
+                           one->rx_packets, one->tx_packets,
+                           (bb_wide)one->rx_errors + one->tx_errors, (bb_wide)one->rx_drops + one->tx_drops};
+    sum_read(&rest_sum, &rows[i].place, id, now, NULL);
+    mbps += mbps_of(&index, speeds, one);
     state |= rows[i].state;
     interfaces++;
   }
-  if (interfaces == 0) return;
+  if (!sum_end(&rest_sum)) {
+    memset(report->net, 0, sizeof report->net);
+    return false;
+  }
+  rest_sum.has_begun = true; /* of none, too */
+  if (interfaces == 0) return true;
   struct bb_net_if *rest = &report->net_rest;
   memcpy(rest->name, "rest", 4);
-  rest->rx_bytes = saturated_64(rx_bytes);
-  rest->tx_bytes = saturated_64(tx_bytes);
-  rest->rx_packets = saturated_64(rx_packets);
-  rest->tx_packets = saturated_64(tx_packets);
-  rest->errors = errors;
-  rest->drops = drops;
+  rest->rx_bytes = saturated_64(rest_sum.sum[0]);
+  rest->tx_bytes = saturated_64(rest_sum.sum[1]);
+  rest->rx_packets = saturated_64(rest_sum.sum[2]);
+  rest->tx_packets = saturated_64(rest_sum.sum[3]);
+  rest->errors = (uint32_t)rest_sum.sum[4];
+  rest->drops = (uint32_t)rest_sum.sum[5];
   rest->mbps = saturated_32(mbps);
   rest->state = state_of(state, interfaces);
+  return true;
 }

@@ -107,6 +107,7 @@ static void look_closely(const char *sys, struct span name, struct link_row *row
   row->detailed = true;
   row->stacked = !row->device && is_stacked(sys, name);
   row->index = read_leaf(sys, name, "/ifindex", buffer, &text) ? parse_index(text) : INFINITY;
+  row->address = read_leaf(sys, name, "/address", buffer, &text) ? fingerprint(FINGERPRINT, text) : 0;
   row->state = read_leaf(sys, name, "/flags", buffer, &text) ? parse_net_state(text, (struct span){NULL, 0}) : 0;
   if (row->state != 0 && read_leaf(sys, name, "/operstate", buffer, &text))
     row->state = parse_net_state(SPAN("0x1"), text);

@@ -6,6 +6,7 @@
 #include "../base/text.h"
 #include "../format/layout.gen.h"
 #include "known.h"
+#include "membersum.h"
 
 /* No kernel has more CPUs; a longer list is invalid, and would cost time. */
 #define MOST_CPUS (1u << 16)
@@ -94,6 +95,8 @@ struct link_row {
   bool detailed;   /* the following, and `stacked`, are known */
   double index;    /* infinite if unknown */
   uint32_t state;
+  uint64_t address;     /* the fingerprint of its MAC */
+  uint32_t place; /* in the sum `net_rest`; 0: none */
 };
 
 /* All of them; the rows are in the order of the interfaces. */
@@ -127,17 +130,20 @@ bool is_stacked(const char *sys, struct span name);
 void leave_out_links(const struct interface *all, unsigned count, const struct speeds *speeds);
 /* Whether an interface counts. */
 bool link_counts(const struct interface *one, const struct link_row *row);
-/* Puts the interfaces that count into their places. */
-void arrange(const struct interface *all, const struct link_row *rows, unsigned count, const struct speeds *speeds,
+/* Puts the interfaces that count into their places; false: there are more than a sender takes. */
+bool arrange(const struct interface *all, struct link_row *rows, unsigned count, const struct speeds *speeds,
              struct bb_report *report);
 bool is_interface_name(struct span name);
 bool parse_speed(struct span text, uint32_t *mbps);
 uint32_t parse_net_state(struct span flags, struct span operstate);
 double parse_index(struct span text);
 
+extern struct member_sum disk_sum, rest_sum;
+
 /* /proc/diskstats */
 struct disk {
   uint64_t name_print; /* the fingerprint of its name */
+  uint64_t number;     /* of its major and minor number */
   struct span name;
   uint64_t reads, sectors_read, writes, sectors_written, inflight, busy_ms, weighted_ms;
 };
@@ -145,17 +151,20 @@ struct disk {
 /* What is known of a block device from tick to tick. */
 struct disk_row {
   struct known_name known;
+  uint64_t serial; /* the fingerprint of what tells it from others of its name */
   bool real;  /* a disk, or one of several paths to one: no partition, and nothing stacked on disks */
   bool whole; /* it counts: it is real, and not a disk whose paths count */
   bool was_whole;   /* `whole` in the tick before */
   uint64_t busy_ms; /* its busy time in that tick, from which busiest_disk() goes on */
+  uint32_t place;   /* in the sum of all; 0: none */
 };
 
 /* All of them; the rows are in the order of the disks. */
 extern struct known known_disks;
 
 enum parsed parse_diskstats(struct span text, struct disk *all, unsigned *count, uint64_t *names);
-void sum_disks(const struct disk *all, const struct disk_row *rows, unsigned count, struct bb_report *report);
+/* False: there are more whole disks than a sender takes. */
+bool sum_disks(const struct disk *all, struct disk_row *rows, unsigned count, struct bb_report *report);
 /* Finds out which are whole disks; false if /sys/block cannot be read: then names decide. */
 bool find_whole_disks(const char *sys, const struct disk *all, unsigned count, char *buffer);
 void disks_forget(void);

@@ -61,7 +61,7 @@ void bb_traffic_of(const struct bb_span *s, double traffic[BB_TRAFFIC_KINDS]) {
 
 /* Without a time base there is no rate: a division of or by NaN is NaN. */
 static void add_counters(const struct bb_span *s, struct beoboard_rates *out) {
-  const bool is_same_run = s->before->start_boot_ns == s->after->start_boot_ns;
+  const bool is_same_run = bb_is_same_run(s);
   double share[BB_CPU_KINDS];
   bb_shares_of(s, share);
   size_t kind = 0;

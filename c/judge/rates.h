@@ -67,17 +67,24 @@ static inline const struct bb_net_if *bb_partner(const struct bb_report *report,
   return NULL;
 }
 
-/* Whether sums have rates: both reports have them, with the same number of interfaces. */
-static inline bool bb_is_same_sum(const struct bb_net_if *before, const struct bb_net_if *after) {
-  return before->name[0] != 0 && after->name[0] != 0 && before->state >> 16 == after->state >> 16;
+/* Each run of a sender begins its sums anew. */
+static inline bool bb_is_same_run(const struct bb_span *s) {
+  return s->before->start_boot_ns == s->after->start_boot_ns;
+}
+
+/* Whether sums have rates: both reports are of one run and have them, with the same number of interfaces. */
+static inline bool bb_is_same_sum(const struct bb_span *s, const struct bb_net_if *before,
+                                  const struct bb_net_if *after) {
+  return bb_is_same_run(s) && before->name[0] != 0 && after->name[0] != 0 && before->state >> 16 == after->state >> 16;
 }
 
 static inline bool bb_has_rest(const struct bb_span *s) {
-  return bb_has_net(s) && bb_is_same_sum(&s->before->net_rest, &s->after->net_rest);
+  return bb_has_net(s) && bb_is_same_sum(s, &s->before->net_rest, &s->after->net_rest);
 }
 
 static inline bool bb_has_fabric(const struct bb_span *s) {
-  return (s->valid & BB_VALID_FABRIC) != 0 && !isnan(s->slow) && bb_is_same_sum(&s->before->fabric, &s->after->fabric);
+  return (s->valid & BB_VALID_FABRIC) != 0 && !isnan(s->slow) &&
+         bb_is_same_sum(s, &s->before->fabric, &s->after->fabric);
 }
 
 /* The report's cpu_*_ms, and the counters of an entry that are added up over all interfaces: rx_bytes, tx_bytes,

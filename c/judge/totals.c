@@ -41,7 +41,7 @@ static void add_rates(struct bb_totals *t, const struct bb_span *s) {
   if (bb_has_fabric(s))
     add_flow(&t->fabric, bb_moved_64(before->fabric.rx_bytes, after->fabric.rx_bytes) / s->slow,
              bb_moved_64(before->fabric.tx_bytes, after->fabric.tx_bytes) / s->slow);
-  if (HAS(s, DISK))
+  if (HAS(s, DISK) && bb_is_same_run(s))
     add_flow(&t->disks, bb_moved_64(before->disk_read_bytes, after->disk_read_bytes) / s->seconds,
              bb_moved_64(before->disk_write_bytes, after->disk_write_bytes) / s->seconds);
 }

@@ -120,6 +120,7 @@ static void open_collector(void) {
   const int64_t before_ns =
       is_given ? pretend_values->before_boot_ns : (int64_t)machine->clocks().boot_ns - interval_ns;
   collect(&before, before_ns, &(struct details){0});
+  collect_restart();
   collect_from(options.proc[1], options.sys[1], root[0] != 0);
 }
 

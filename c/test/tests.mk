@@ -16,6 +16,12 @@ $(OUT)/test/%: test/%.c $(TEST_HEADERS)
 $(addprefix $(OUT)/test/,linkwatcher torturereader watcher lib/calls lib/spoil lib/threads): $(LIB_OBJECTS)
 $(addprefix $(OUT)/test/lib/,spoil threads): $(WRITER:%=$(OUT)/%.o)
 
+# What a run of the sender reads of trees, tick by tick.
+SUMS = $(addsuffix .c,$(NODE) base/sha256) $(wildcard collect/*.c sender/slow/*.c)
+$(OUT)/test/sums: test/sums.c $(SUMS) $(TEST_HEADERS)
+	@mkdir -p $(@D)
+	$(CC) $(TEST_CFLAGS) -o $@ test/sums.c $(SUMS) $(LDFLAGS) -lpthread -lm
+
 # The unit tests: pure code by itself, with nothing but a compiler. Objects of their own; SAN=1: with sanitizers.
 #   make -C c check [SAN=1] [UNITS="order keys"] [OUT=DIR]
 UNITS = $(patsubst test/unit/%unit.c,%,$(wildcard test/unit/*unit.c))

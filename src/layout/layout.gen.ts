@@ -7,7 +7,7 @@ export const HASH_RELAY_V1 = 0x14f03f6c41556db3n;
 /** Numbers that the documents name. */
 export const constants = {
   stat: { magic: 0x31525342, version: 1, buffer_bytes: 2305 },
-  most: { zones: 64, file_systems: 1024, processors: 64, sensors: 512, links: 4096, speeds: 1024 },
+  most: { zones: 64, file_systems: 1024, processors: 64, sensors: 512, links: 4096, speeds: 1024, devices: 8192, members: 1024 },
   board: { magic: 0x4452414f424f4542n },
   relay: { magic: 0x59414c45524f4542n, version: 1 },
 } as const;

@@ -7,7 +7,8 @@ import type { Cursor } from '../readings/cursor.js';
 import { type EntryList, entryReadings } from '../readings/entries.js';
 import { type Measure, type Reading, times } from '../readings/measures.js';
 import { readingOf } from '../readings/readings.js';
-import type { Label, MetricColumn, MetricFamily, Series, Whose } from './family.js';
+import type { Label, MetricColumn, MetricFamily, Monotonic, Series, Whose } from './family.js';
+import { SUMS } from './names.js';
 import { escaped } from './plan.js';
 
 const { fields } = structs.report;
@@ -46,7 +47,7 @@ export function column(measure: Measure, of: Whose, more: Partial<MetricColumn> 
 }
 
 /** Of a family made from a reading: what does not follow from that. */
-interface More extends Partial<Pick<MetricColumn, 'digits' | 'label'>> {
+interface More extends Partial<Pick<MetricColumn, 'digits' | 'label' | 'kept'>> {
   readonly help?: string;
   readonly of?: Whose;
 }
@@ -117,6 +118,18 @@ export function each(
   });
   return { name, type, help, series };
 }
+
+/** What tells the run of a sender from the others of one boot: when it started, in ms. */
+const runOf = (cursor: Cursor) => Math.floor(nanoseconds(cursor, cursor.report + fields.start_boot_ns.offset) / 1e6);
+
+/** A sum that each run of a sender begins anew. `count`: another number of devices begins it anew as well. */
+export function keptSum(sum: (typeof SUMS)[number], count: Measure['take'] = () => 0): { kept: Monotonic } {
+  const epoch = { take: (cursor: Cursor) => runOf(cursor) * 2 ** 16 + count(cursor) };
+  return { kept: { ...keptTally(sum).kept, epoch } };
+}
+
+/** One that goes on in the next run, for what it counts is seldom and must not be missed. */
+export const keptTally = (sum: (typeof SUMS)[number]) => ({ kept: { which: SUMS.indexOf(sum), how: 'sum' } as const });
 
 const DEVICES: string[] = [];
 

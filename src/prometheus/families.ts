@@ -17,6 +17,8 @@ import {
   each,
   gauge,
   isRepeated,
+  keptSum,
+  keptTally,
   known,
   nanoseconds,
   ofInterface,
@@ -278,23 +280,24 @@ const PRESSURE: readonly MetricFamily[] = [
 const ofDisks = { label: devices(field('disks')) };
 
 const DISK: readonly MetricFamily[] = [
-  counter('node_disk_read_bytes', 'disk_read_bytes', ofDisks),
-  counter('node_disk_written_bytes', 'disk_write_bytes', ofDisks),
-  counter('node_disk_reads', 'disk_reads', ofDisks),
-  counter('node_disk_writes', 'disk_writes', ofDisks),
+  counter('node_disk_read_bytes', 'disk_read_bytes', { ...ofDisks, ...keptSum('disk_read_bytes') }),
+  counter('node_disk_written_bytes', 'disk_write_bytes', { ...ofDisks, ...keptSum('disk_write_bytes') }),
+  counter('node_disk_reads', 'disk_reads', { ...ofDisks, ...keptSum('disk_reads') }),
+  counter('node_disk_writes', 'disk_writes', { ...ofDisks, ...keptSum('disk_writes') }),
   gauge('node_disk_busiest_ratio', 'disk_busiest_pm', { help: 'Share of time in which the busiest disk was at work.' }),
 ];
 
 /** The sums over all network interfaces. */
 function traffic(name: string, help: string, counter: InterfaceCounter): MetricFamily {
-  const label = devices(devicesOf('net'));
-  return one(`node_network_${name}_total`, 'counter', help, column(counted(counter), 'live', { label }));
+  const count = devicesOf('net');
+  const more = { label: devices(count), ...keptSum(`net.${counter}`, count.take) };
+  return one(`node_network_${name}_total`, 'counter', help, column(counted(counter), 'live', more));
 }
 
 /** The sums over all RDMA ports. */
-function fabric(name: string, help: string, counter: InterfaceCounter): MetricFamily {
-  const label = devices(devicesOf('fabric'));
-  return one(`node_fabric_${name}_total`, 'counter', help, column(sumCounted('fabric', counter), 'live', { label }));
+function fabric(name: string, help: string, counter: 'rx_bytes' | 'tx_bytes' | 'errors'): MetricFamily {
+  const more = { label: devices(devicesOf('fabric')), ...keptSum(`fabric.${counter}`) };
+  return one(`node_fabric_${name}_total`, 'counter', help, column(sumCounted('fabric', counter), 'live', more));
 }
 
 const NETWORK: readonly MetricFamily[] = [
@@ -361,11 +364,12 @@ const HEALTH: readonly MetricFamily[] = [
   ),
   counter('node_oom_kills', 'oom_kills'),
   counter('node_hung_tasks', 'hung_tasks'),
-  counter('node_memory_errors_corrected', 'edac_ce'),
+  counter('node_memory_errors_corrected', 'edac_ce', keptTally('edac_ce')),
   counter('node_memory_errors_uncorrected', 'edac_ue', {
     help: 'Memory errors that could not be corrected, since boot.',
+    ...keptTally('edac_ue'),
   }),
-  counter('node_throttle_events', 'throttle_events'),
+  counter('node_throttle_events', 'throttle_events', keptTally('throttle_events')),
 ];
 
 /** The kernel release of a report. */

@@ -15,12 +15,15 @@ export type Label = (cursor: Cursor) => string;
 
 /**
  * What a number may do while its node is up. `highest`: it never decreases (the kernel lets CPU times decrease a
- * little, and Prometheus would take that for a boot); `first`: it never changes.
+ * little, and Prometheus would take that for a boot); `first`: it never changes; `sum`: it moves by what the sum grew, and
+ * not when that fell, or jumped because another run of the sender or other devices began it anew.
  */
 export interface Monotonic {
   /** Which of the numbers that are kept for each node. */
   readonly which: number;
-  readonly how: 'highest' | 'first';
+  readonly how: 'highest' | 'first' | 'sum';
+  /** Of a sum: as long as this is the same, it goes on. */
+  readonly epoch?: Measure;
 }
 
 /** A number for each node, in a base unit. */

@@ -5,15 +5,39 @@ import type { NodeStates } from '../shm/nodestates.js';
 import type { Monotonic } from './family.js';
 import { escaped } from './plan.js';
 
-/** The numbers that are kept of a node: eight CPU numbers, and the time of its boot. */
-const KEPT = 9;
+/** The sums that are kept of a node. */
+export const SUMS = [
+  ...['disk_read_bytes', 'disk_write_bytes', 'disk_reads', 'disk_writes', 'disk_weighted_ms'],
+  ...['net.rx_bytes', 'net.tx_bytes', 'net.rx_packets', 'net.tx_packets', 'net.errors', 'net.drops'],
+  ...['fabric.rx_bytes', 'fabric.tx_bytes', 'fabric.errors'],
+  ...['edac_ce', 'edac_ue', 'throttle_events'],
+] as const;
+
+/**
+ * The numbers that are kept of a node: eight CPU numbers, the time of its boot, and of each sum what was exported, what
+ * the report had, and its epoch.
+ */
 export const BOOT_TIME = 8;
+const FIRST_SUM = 9;
+const KEPT = FIRST_SUM + 3 * SUMS.length;
 
 /** FNV-1a of the name, 32 bits: a node stays in its shard, whatever nodes are added or removed. */
 function hashOf(name: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < name.length; i++) hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193);
   return hash >>> 0;
+}
+
+/** Moves a sum on by what it grew; returns what is to be exported. */
+function moveSum(numbers: Float64Array, at: number, value: number, epoch: number): number {
+  const before = numbers[at] as number;
+  const grown = value - (numbers[at + 1] as number);
+  const isSame = numbers[at + 2] === epoch;
+  const next = Number.isNaN(before) ? value : before + (isSame && grown > 0 ? grown : 0);
+  numbers[at] = next;
+  numbers[at + 1] = value;
+  numbers[at + 2] = epoch;
+  return next;
 }
 
 export class NodeNames {
@@ -25,7 +49,7 @@ export class NodeNames {
    */
   labels = new Uint8Array(0);
   starts = new Uint32Array(1);
-  /** What is kept of each node: its boot, and the highest exported value of each number. */
+  /** What is kept of each node: its boot, and the numbers. */
   #boots = new Float64Array(0);
   #numbers = new Float64Array(0);
 
@@ -88,14 +112,18 @@ export class NodeNames {
     });
   }
 
-  /** The value to export for that number of the node: the new value, or the last one of the same boot. */
-  keep(index: number, { which, how }: Monotonic, boot: number, value: number): number {
+  /**
+   * The value to export for that number of the node: the new value, or the last one of the same boot, or of a sum what
+   * it has grown to.
+   */
+  keep(index: number, { which, how }: Monotonic, boot: number, value: number, epoch = 0): number {
     const [boots, numbers] = [this.#boots, this.#numbers];
     const at = index * KEPT;
     if (boots[index] !== boot) {
       boots[index] = boot;
       numbers.fill(Number.NaN, at, at + KEPT);
     }
+    if (how === 'sum') return moveSum(numbers, at + FIRST_SUM + 3 * which, value, epoch);
     const before = numbers[at + which] as number;
     // A comparison with NaN is false.
     if (how === 'first' ? !Number.isNaN(before) : before > value) return before;

@@ -6,7 +6,18 @@ import { enums, structs } from '../layout/layout.gen.js';
 import type { Cursor } from '../readings/cursor.js';
 import { CPU_KINDS } from '../readings/cursor.js';
 import { bit, field, type Measure, setOf, taken } from '../readings/measures.js';
-import { column, columnOf, devices, each, isRepeated, known, nanoseconds, ofInterface, one } from './building.js';
+import {
+  column,
+  columnOf,
+  devices,
+  each,
+  isRepeated,
+  keptSum,
+  known,
+  nanoseconds,
+  ofInterface,
+  one,
+} from './building.js';
 import { releaseOf } from './families.js';
 import type { Label, MetricFamily, Series } from './family.js';
 import { BOOT_TIME } from './names.js';
@@ -74,7 +85,8 @@ const ALL_DISKS = 'device="all",';
 const ofDisks = devices(field('disks'));
 
 function disk(name: string, help: string, reading: string, type: MetricFamily['type'] = 'counter'): MetricFamily {
-  return one(`disk_${name}`, type, help, { ...columnOf(known(reading), 'live'), label: ofDisks }, ALL_DISKS);
+  const kept = type === 'counter' && keptSum(reading as Parameters<typeof keptSum>[0]);
+  return one(`disk_${name}`, type, help, { ...columnOf(known(reading), 'live'), label: ofDisks, ...kept }, ALL_DISKS);
 }
 
 const isReadonly = bit('flags', 'root_readonly');

@@ -153,7 +153,8 @@ class Taker {
       const column = columns[i] as number;
       let number = (takes[column] as (cursor: Cursor) => number)(cursor);
       const keep = kept[column];
-      if (keep !== undefined && !Number.isNaN(number)) number = names.keep(node, keep, bootOf(view, report), number);
+      if (keep !== undefined && !Number.isNaN(number))
+        number = names.keep(node, keep, bootOf(view, report), number, keep.epoch?.take(cursor));
       const divide = per[column];
       // Without a divisor there is no mean.
       numbers[column * room + row] = divide === undefined ? number : number / (divide(cursor) || Number.NaN);

@@ -6,12 +6,13 @@ import { bits, constants, enums } from '../layout/layout.gen.js';
 import { type CpuTimes, type GroupShare, groupShares, groupsOf, parseCpuTimes, sameCpus } from './collect/cpugroups.js';
 import { parseCpuList, readTopology } from './collect/cpus.js';
 import { WholeDisks } from './collect/diskparts.js';
-import { busiestDisk, type Disk, diskstatsLines, parseDiskstats, sumDisks } from './collect/diskstats.js';
+import { busiestDisk, type Disk, diskSum, diskstatsLines, parseDiskstats, sumDisks } from './collect/diskstats.js';
 import { parseFileNr } from './collect/filenr.js';
 import { type LeaveOut, sameNames } from './collect/kerneltext.js';
 import { parseLoadavg } from './collect/loadavg.js';
+import { UNREAD_MS } from './collect/membersum.js';
 import { parseMeminfo } from './collect/meminfo.js';
-import { arrange, netdevLines, parseNetdev } from './collect/netdev.js';
+import { arrange, netdevLines, parseNetdev, restSum } from './collect/netdev.js';
 import { CountedLinks, leftOutTeller } from './collect/netlinks.js';
 import { parseCpuPressure, parseIoPressure, parseIrqPressure, parseMemoryPressure } from './collect/pressure.js';
 import { parseSnmp } from './collect/snmp.js';
@@ -50,6 +51,12 @@ function parseTimes(
 
 const tooNew = (path: string) =>
   `${path} has more new names than can be looked at in one tick: its readings are left out until all were`;
+
+/** Says once that there are more than a sender takes. */
+function fewEnough(told: Once, isFew: boolean, most: number, what: string): void {
+  if (isFew) told.works();
+  else told.failed(`there are more than ${most} ${what}: they are left out`);
+}
 
 /** What could not be read is tried again after so many ticks: it may take a thousand files to find out. */
 const SELDOM = 10;
@@ -120,6 +127,24 @@ class KernelTree {
   }
 }
 
+/** The names of the members of a sum, whose lines may once not be understood. */
+class Summed {
+  #names: readonly string[] = [];
+  #sinceNs: bigint | undefined;
+
+  /** Whether one of them may stand on a line that is not understood: then nothing of the set is known, for a minute. */
+  lacks(file: KernelFile, all: readonly { name: string }[], nowNs: bigint): boolean {
+    const names = file.isInPart ? new Set(all.map(({ name }) => name)) : undefined;
+    const isMissing = names !== undefined && this.#names.some(name => !names.has(name));
+    this.#sinceNs = isMissing ? (this.#sinceNs ?? nowNs) : undefined;
+    return this.#sinceNs !== undefined && nowNs - this.#sinceNs < BigInt(UNREAD_MS) * 1_000_000n;
+  }
+
+  are(members: readonly { name: string }[]): void {
+    this.#names = members.map(({ name }) => name);
+  }
+}
+
 /** Fills the fast sets of reports, tick by tick; keeps its files open in between. */
 export class Collector {
   readonly #tell: Tell | undefined;
@@ -129,6 +154,8 @@ export class Collector {
   readonly #newDisksTold: Once;
   readonly #newLinksTold: Once;
   readonly #manyLinksTold: Once;
+  readonly #manyRestTold: Once;
+  readonly #manyDisksTold: Once;
   readonly #leftOut: (names: readonly string[]) => void;
   #roots: Roots;
   #tree: KernelTree;
@@ -138,6 +165,11 @@ export class Collector {
   /** Online CPUs by group, as of this tick. */
   #groups: number[][] | undefined;
   #disks: { at: bigint; whole: Disk[] } | undefined;
+  #diskSum = diskSum(constants.most.devices);
+  #restSum = restSum(constants.most.devices);
+  /** The names in the sums. */
+  readonly #summedDisks = new Summed();
+  readonly #summedLinks = new Summed();
 
   /** @param tell is called with one line about something that cannot be read, once until it works again */
   constructor({ proc, sys, tell, world = here }: Roots & { tell?: Tell; world?: HostMachine }) {
@@ -148,6 +180,8 @@ export class Collector {
     this.#newDisksTold = new Once(tell);
     this.#newLinksTold = new Once(tell);
     this.#manyLinksTold = new Once(tell);
+    this.#manyRestTold = new Once(tell);
+    this.#manyDisksTold = new Once(tell);
     this.#leftOut = leftOutTeller(tell);
     this.#roots = { proc, sys };
     this.#tree = new KernelTree(this.#roots, tell, this.#leftOut);
@@ -190,7 +224,7 @@ export class Collector {
     put('psi_irq', files.psiIrq.parse(parseIrqPressure));
     put('tcp', files.snmp.parse(parseSnmp));
     put('files', files.fileNr.parse(parseFileNr));
-    put('net', this.#net(details));
+    put('net', this.#net(details, nowNs));
     this.#collectDisks(put, nowNs);
     put('system', this.#system(details));
     put('cpu_mhz', this.#mhz());
@@ -199,6 +233,12 @@ export class Collector {
     const flags = flagsOf(view, 0) | (clock?.unsynchronised ? 1 << bits.flags.clock_unsync : 0);
 
     encode('report', view, 0, { valid, flags });
+  }
+
+  /** The next report begins the sums: what was read before was no report. */
+  restart(): void {
+    this.#diskSum = diskSum(constants.most.devices);
+    this.#restSum = restSum(constants.most.devices);
   }
 
   /** Reads from other roots from the next tick on, with the last reading as the tick before it. */
@@ -247,26 +287,31 @@ export class Collector {
     return shares && { group: shares };
   }
 
-  #net({ mbps, leftOut }: Details): FieldsOf<'net'> | undefined {
-    const interfaces = this.#tree.files.netdev.parse(this.#tree.parseNetdev);
-    if (interfaces === undefined) return undefined;
+  #net({ mbps, leftOut }: Details, nowNs: bigint): FieldsOf<'net'> | undefined {
+    const { netdev } = this.#tree.files;
+    const interfaces = netdev.parse(this.#tree.parseNetdev);
+    if (interfaces === undefined || this.#summedLinks.lacks(netdev, interfaces, nowNs)) return undefined;
     const { links: known } = this.#tree;
     const links = known.among(interfaces, mbps, leftOut);
     if (known.isWhole) this.#newLinksTold.works();
     else this.#newLinksTold.failed(tooNew(`${this.#roots.proc}/net/dev`));
-    const most = `there are more than ${constants.most.links} network interfaces with a device: they are left out`;
-    if (known.isTooMany) this.#manyLinksTold.failed(most);
-    else this.#manyLinksTold.works();
+    const { links: most, devices } = constants.most;
+    fewEnough(this.#manyLinksTold, !known.isTooMany, most, 'network interfaces with a device');
     if (links === undefined) return undefined;
-    const { net, net_rest } = arrange(interfaces, links, mbps);
+    const entries = arrange(interfaces, links, mbps, this.#restSum);
+    fewEnough(this.#manyRestTold, entries !== undefined, devices, 'network interfaces');
+    if (entries === undefined) return undefined;
+    const { net, net_rest } = entries;
+    this.#summedLinks.are(interfaces.filter(({ name }) => links.has(name) && !net.some(one => one.name === name)));
     return { net, net_rest: net_rest ?? {} };
   }
 
   #collectDisks(put: PutSet, nowNs: bigint): void {
     const before = this.#disks;
     this.#disks = undefined;
-    const all = this.#tree.files.diskstats.parse(this.#tree.parseDiskstats);
-    if (all === undefined) return;
+    const { diskstats } = this.#tree.files;
+    const all = diskstats.parse(this.#tree.parseDiskstats);
+    if (all === undefined || this.#summedDisks.lacks(diskstats, all, nowNs)) return;
     const { wholeDisks } = this.#tree;
     const names = wholeDisks.among(all);
     const { proc, sys } = this.#roots;
@@ -277,7 +322,10 @@ export class Collector {
     if (names === undefined) return;
     const whole = all.filter(({ name }) => names.has(name));
     this.#disks = { at: nowNs, whole };
-    put('disk', sumDisks(whole));
+    this.#summedDisks.are(whole);
+    const sum = sumDisks(whole, this.#diskSum, name => wholeDisks.serial(name));
+    fewEnough(this.#manyDisksTold, sum !== undefined, constants.most.devices, 'whole disks');
+    put('disk', sum);
     put('disk_share', before && busiestDisk(before.whole, whole, nowNs - before.at));
   }
 

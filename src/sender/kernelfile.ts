@@ -94,6 +94,11 @@ export class KernelFile {
     return parsed;
   }
 
+  /** Whether the parser left out lines of the last text. */
+  get isInPart(): boolean {
+    return this.#last?.isWhole === false;
+  }
+
   close(): void {
     if (this.#fd === -1) return;
     try {

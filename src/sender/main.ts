@@ -86,6 +86,7 @@ function openCollector(options: SenderOptions, tell: (message: string) => void, 
   for (const roots of later) {
     const before = pretence?.beforeBootNs ?? world.clocks().bootNs - BigInt(options.interval) * 1_000_000n;
     collector.collect(new DataView(new ArrayBuffer(REPORT_BYTES)), before);
+    collector.restart();
     collector.moveTo(roots);
   }
   return collector;

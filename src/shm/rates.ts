@@ -51,11 +51,13 @@ export interface Counter {
   readonly wide: boolean;
   readonly set: SetBit | undefined;
   readonly slow: boolean;
-  /** Whether it is counted from the sender's start and not from the node's boot. */
+  /** Whether it has no rate across another run of the sender. */
   readonly ofRun: boolean;
 }
 
 const OF_RUN = new Set(['agent_cpu_ms', 'missed_ticks']);
+/** Sums that each run of a sender begins anew. */
+const SUMS_OF_RUN: ReadonlySet<string> = new Set(['disk', 'energy_cpu', 'energy_dram']);
 const SLOW: ReadonlySet<string> = new Set(slowSets);
 
 function counters(of: Record<string, Field>): Counter[] {
@@ -67,7 +69,7 @@ function counters(of: Record<string, Field>): Counter[] {
       wide: type === 'u64',
       set: set && setBit(set),
       slow: SLOW.has(set ?? ''),
-      ofRun: OF_RUN.has(name),
+      ofRun: OF_RUN.has(name) || SUMS_OF_RUN.has(set ?? ''),
     }));
 }
 
@@ -256,12 +258,12 @@ export class Pair {
   }
 
   /**
-   * Whether the sum over several interfaces (`net_rest`, `fabric`) has rates: both reports have it, and with the same
-   * number of interfaces.
+   * Whether the sum over several interfaces (`net_rest`, `fabric`) has rates: both reports are of one run of the sender
+   * and have it, with the same number of interfaces.
    */
   hasSum(sum: 'net_rest' | 'fabric'): boolean {
     const { before, after, view } = this;
-    if (!(sum === 'fabric' ? this.#slow > 0 && this.has(FABRIC) : this.hasNet)) return false;
+    if (!this.#sameRun || !(sum === 'fabric' ? this.#slow > 0 && this.has(FABRIC) : this.hasNet)) return false;
     const at = fields[sum].offset;
     const count = at + entry.state.offset + 2;
     return (

@@ -120,6 +120,21 @@ const rows: Row[] = [
     { tcp_retrans: 1 },
   ],
   [
+    'another run of the sender: its sums begin anew',
+    'disk energy_cpu edac vmstat fabric net',
+    {
+      ...{ disk_read_bytes: 1n, energy_cpu_mj: 1n, edac_ce: 1, oom_kills: 1, start_boot_ns: 50n * S },
+      fabric: { name: 'fabric', rx_bytes: 1n, state: 0x10003 },
+      net_rest: { name: 'rest', rx_bytes: 1n, state: 0x10003 },
+    },
+    {
+      ...{ disk_read_bytes: 5n, energy_cpu_mj: 5n, edac_ce: 3, oom_kills: 3, start_boot_ns: 101n * S },
+      fabric: { name: 'fabric', rx_bytes: 5n, state: 0x10003 },
+      net_rest: { name: 'rest', rx_bytes: 5n, state: 0x10003 },
+    },
+    { oom_kills: 1, majfaults: 0, swapin_pages: 0, swapout_pages: 0, net: [] },
+  ],
+  [
     'the same run: counters of the sender too',
     'sender',
     { agent_cpu_ms: 500, missed_ticks: 2 },

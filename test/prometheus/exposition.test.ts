@@ -1088,13 +1088,36 @@ t.test('two documents that are made at the same time', t => {
   t.end();
 });
 
+const rollOf = (...names: string[]) =>
+  ({
+    count: names.length,
+    states: new Uint8Array(names.length),
+    names: (indexes: readonly number[]) => indexes.map(i => names[i] as string),
+  }) as never;
+
+t.test('sums go on within a boot, and neither fall nor jump', t => {
+  const kept = { which: 2, how: 'sum' } as const;
+  const rows: [what: string, steps: [value: number, epoch: number, boot?: number][], exported: number[]][] = [
+    // biome-ignore format: a table
+    ['it grows', [[100, 1], [103, 1], [103, 1]], [100, 103, 103]],
+    // biome-ignore format: a table
+    ['another run, from less', [[100, 1], [40, 2], [45, 2]], [100, 100, 105]],
+    // biome-ignore format: a table
+    ['another run, from more', [[100, 1], [400, 2], [405, 2]], [100, 100, 105]],
+    // biome-ignore format: a table
+    ['it falls', [[100, 1], [40, 1], [45, 1]], [100, 100, 105]],
+    // biome-ignore format: a table
+    ['another boot', [[100, 1], [7, 2, 9], [9, 2, 9]], [100, 7, 9]],
+  ];
+  for (const [what, steps, exported] of rows) {
+    const names = new NodeNames('node').follow(1, rollOf('a'), 'x');
+    const found = steps.map(([value, epoch, boot = 1]) => names.keep(0, kept, boot, value, epoch));
+    t.strictSame(found, exported, what);
+  }
+  t.end();
+});
+
 t.test('names keep to their nodes when a board takes the place of another', t => {
-  const rollOf = (...names: string[]) =>
-    ({
-      count: names.length,
-      states: new Uint8Array(names.length),
-      names: (indexes: readonly number[]) => indexes.map(i => names[i] as string),
-    }) as never;
   let names = new NodeNames('node').follow(1, rollOf('a', 'b', 'c'), 'x');
   const kept = { which: 0, how: 'highest' } as const;
   for (const [i, value] of [10, 20, 30].entries()) t.equal(names.keep(i, kept, 1, value), value);

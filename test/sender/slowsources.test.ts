@@ -32,7 +32,7 @@ import { type KernelCount, u64 } from '../../src/sender/collect/kerneltext.js';
 import { meanMhz, spread } from '../../src/sender/slow/clockrates.js';
 import { containerCgroup, containerRoot, foreignNamespace } from '../../src/sender/slow/container.js';
 import { crc32 } from '../../src/sender/slow/crc32.js';
-import { Unwinder, wholeJoules, type Zone } from '../../src/sender/slow/energy.js';
+import { wholeJoules } from '../../src/sender/slow/energy.js';
 import { makeFabric, parseActive, parseOptional, parseRate } from '../../src/sender/slow/fabric.js';
 import { fullness, inodesFree, sane } from '../../src/sender/slow/filesystems.js';
 import { errorFields, type GpuReading, gpuFields, memoryMib } from '../../src/sender/slow/gpu.js';
@@ -679,34 +679,7 @@ t.test('fabric: a port that cannot be read is asked again after a minute', t => 
   t.end();
 });
 
-t.test('energy: wraps are unwound', t => {
-  const range = 1000;
-  const zones = (...ujs: KernelCount[]): Zone[] => ujs.map((uj, i) => ({ name: `zone${i}`, uj, range }));
-  const rows: [string, Zone[][], (KernelCount | undefined)[]][] = [
-    ['a counter that grows', [zones(100), zones(150), zones(150), zones(649)], [100, 150, 150, 649]],
-    ['one that wraps', [zones(900), zones(100), zones(300)], [900, 1100, 1300]],
-    ['two, one of which wraps', [zones(900, 5), zones(100, 6)], [905, 1106]],
-    ['half of its range at once', [zones(0), zones(500), zones(510)], [0, undefined, 510]],
-    ['one that was set back', [zones(700), zones(10), zones(20)], [700, 1010, 1020]],
-    ['one that was set back by less', [zones(300), zones(10), zones(20)], [300, undefined, 20]],
-    ['a zone that comes', [zones(10), zones(20, 400), zones(30, 410)], [10, undefined, 440]],
-    ['a zone that goes', [zones(10, 400), zones(20), zones(30)], [410, undefined, 30]],
-    [
-      'another in its place',
-      [zones(10), [{ name: 'x', uj: 20, range }], [{ name: 'x', uj: 21, range }]],
-      [10, undefined, 21],
-    ],
-    ['no range at all', [[{ name: 'x', uj: 0, range: 0 }], [{ name: 'x', uj: 0, range: 0 }]], [0, undefined]],
-    ['beyond 2^53', [zones(2n ** 63n)], [2n ** 63n]],
-  ];
-  for (const [what, rounds, sums] of rows) {
-    const unwinder = new Unwinder();
-    t.strictSame(
-      rounds.map(zones => unwinder.add(zones)),
-      sums,
-      what,
-    );
-  }
+t.test('energy: whole joules', t => {
   const joules: [KernelCount, KernelCount][] = [
     [0, 0],
     [999_999, 0],
@@ -715,23 +688,6 @@ t.test('energy: wraps are unwound', t => {
     [2n ** 63n, 9_223_372_036_854_000n],
   ];
   for (const [uj, mj] of joules) t.equal(BigInt(wholeJoules(uj)), BigInt(mj), String(uj));
-
-  fc.assert(
-    fc.property(fc.array(fc.nat({ max: 499 }), { minLength: 1, maxLength: 60 }), steps => {
-      // A counter from any start, and a second process that starts in the middle.
-      const first = new Unwinder();
-      const second = new Unwinder();
-      let total = 0;
-      return steps.every((step, i) => {
-        total += step;
-        const zone = zones(total % range);
-        const sum = first.add(zone);
-        const late = i >= steps.length / 2 ? second.add(zone) : 0;
-        return sum === total && late !== undefined && late <= sum;
-      });
-    }),
-    { seed: 22, numRuns: 300 },
-  );
   t.end();
 });
 
@@ -748,8 +704,9 @@ t.test('energy: over a tree that changes', t => {
   t.equal(cpu(), 13_000, 'and goes on');
   t.equal(source('energy').read(world).fields.energy_cpu_mj, 3000, 'a new process begins no higher');
   world.write(zone('intel-rapl:1', 'package-1', 1_000_000));
-  t.strictSame(silent(energy.read(world)), NOTHING, 'another package: a round without');
-  t.equal(cpu(), 4000);
+  t.equal(cpu(), 13_000, 'another package comes: nothing moves');
+  world.write(zone('intel-rapl:1', 'package-1', 3_000_000));
+  t.equal(cpu(), 15_000, 'then it counts');
   t.equal(read('energy', tree(zone('intel-rapl:0', 'package-0-die-1', 1_000_000))).fields.energy_cpu_mj, 1000);
   t.end();
 });
@@ -975,7 +932,9 @@ t.test('throttle: one CPU of each package', t => {
   world.write(cpu(1, 0, 5));
   t.equal(now(), 8, 'packages are not looked for again');
   world.write({ ...online('0-2'), ...cpu(2, 2, 9) });
-  t.equal(now(), 12, 'until the CPUs change');
+  t.equal(now(), 8, 'until the CPUs change: a package that comes moves nothing');
+  world.write(cpu(2, 2, 10));
+  t.equal(now(), 9, 'then it counts');
   t.end();
 });
 

@@ -10,9 +10,12 @@
 /* After so many readings the zones are looked up again: always, and after a failure. */
 #define SELDOM 60u
 #define AFTER_FAILURE 10u
+/* In so long a counter may have come round unseen. */
+#define MOST_UNSEEN_MS 60000u
 
 struct zone {
   char name[48]; /* of its folder */
+  uint64_t id;   /* by the package, because folders are numbered as zones come */
   int fd;        /* of its counter; -1: it cannot be opened */
   uint64_t range; /* the value at which it wraps, microjoules */
   bool has_range;
@@ -23,24 +26,16 @@ struct kind {
   unsigned count;
   bool whole; /* all of them are known */
   struct zone *zone;
-  /* The sum of wrapping counters. It begins with their present values, so that a new process never begins above the
-   * old one: its sum decreases, for which readers make no rate, or it is right. */
-  bool begun;
-  unsigned lasts;
-  struct last {
-    uint64_t name, uj;
-  } *last;
-  bb_wide sum;
+  struct member_sum sum;
+  uint64_t read_ms; /* when it was added up last */
 };
 
 enum { CPU, DRAM, KINDS };
 
 static struct zone zones[KINDS][BB_MOST_ZONES] LARGE;
-static struct last lasts[KINDS][BB_MOST_ZONES] LARGE;
-static struct kind kinds[KINDS] = {
-  [CPU] = {.zone = zones[CPU], .last = lasts[CPU]},
-  [DRAM] = {.zone = zones[DRAM], .last = lasts[DRAM]},
-};
+static struct member members[KINDS][BB_MOST_ZONES] LARGE;
+#define KIND(k) {.zone = zones[k], .sum = {.members = members[k], .room = BB_MOST_ZONES, .counts = 1}}
+static struct kind kinds[KINDS] = {[CPU] = KIND(CPU), [DRAM] = KIND(DRAM)};
 static const char *listed; /* the tree whose zones are known */
 static unsigned left;      /* readings until the next look */
 
@@ -95,6 +90,18 @@ static void close_all(struct zone *zones, unsigned count) {
     if (zones[i].fd != -1) close(zones[i].fd);
 }
 
+/* What the zone in the folder at the path is: the name of its package. A part has that of the zone around it, whose
+ * folder is named alike. */
+static uint64_t zone_id(struct reading *now, struct span folder) {
+  struct span name;
+  const char *second = find_char(without(folder, sizeof "intel-rapl:" - 1), ':');
+  const size_t dir = now->path_len;
+  if (second != NULL) path_cut(now, dir - (size_t)(folder.at + folder.len - second));
+  const uint64_t id =
+      leaf_text(now, "/name", QUIETLY, &name) ? fingerprint(FINGERPRINT, name) : fingerprint(FINGERPRINT, folder);
+  return id;
+}
+
 static void list(struct reading *now, struct kind *kind, name_filter *filter, bool (*is_kind)(struct span)) {
   static struct zone old[BB_MOST_ZONES] LARGE;
   const unsigned olds = kind->count;
@@ -125,6 +132,9 @@ static void list(struct reading *now, struct kind *kind, name_filter *filter, bo
     memcpy(zone->name, name_at(&names, i).at, name_at(&names, i).len);
     zone->has_range = leaf_count(now, "/max_energy_range_uj", PARSE, &zone->range);
     zone->fd = open_counter(now, old, olds, name_at(&names, i));
+    path_cut(now, root + 1);
+    path_add(now, name_at(&names, i));
+    zone->id = zone_id(now, name_at(&names, i));
   }
   drop_names(now, &names);
   close_all(old, olds);
@@ -169,42 +179,6 @@ static bool read_zone(struct reading *now, const struct zone *zone, uint64_t *uj
   return false;
 }
 
-/* The growth of the zones; false if it is unknown: zones came or went, or a counter decreased without a wrap. */
-static bool growth(const struct kind *kind, const uint64_t *uj, bb_wide *grown) {
-  *grown = 0;
-  if (!kind->begun || kind->count != kind->lasts) return false;
-  for (unsigned i = 0; i < kind->count; i++) {
-    const struct zone *zone = &kind->zone[i];
-    unsigned at = 0;
-    while (at < kind->lasts && kind->last[at].name != fingerprint(FINGERPRINT, span_of(zone->name))) at++;
-    if (at == kind->lasts) return false;
-    const uint64_t from = kind->last[at].uj;
-    const bb_wide by =
-        uj[i] >= from ? (bb_wide)(uj[i] - from) : (bb_wide)(zone->range > from ? zone->range - from : 0) + uj[i];
-    /* It grew by more than half of its range within a round: it was reset, and its growth is unknown. */
-    if (by * 2 >= zone->range) return false;
-    *grown += by;
-  }
-  return true;
-}
-
-/* The present sum. False once if it had to begin again: then a round without a value lies between the old sum and
- * the new one, and nobody makes a rate across it. */
-static bool add_up(struct kind *kind, const uint64_t *uj) {
-  bb_wide grown;
-  const bool first = !kind->begun, good = growth(kind, uj, &grown);
-  if (!good) kind->sum = 0;
-  for (unsigned i = 0; i < kind->count; i++) {
-    if (!good) kind->sum += uj[i];
-    kind->last[i].name = fingerprint(FINGERPRINT, span_of(kind->zone[i].name));
-    kind->last[i].uj = uj[i];
-  }
-  if (good) kind->sum += grown;
-  kind->lasts = kind->count;
-  kind->begun = true;
-  return good || first;
-}
-
 /* Whole joules, in mJ: finer values would show an attacker what the CPU computes. */
 static bool read_kind(struct reading *now, struct kind *kind, uint64_t *mj) {
   uint64_t uj[BB_MOST_ZONES];
@@ -215,8 +189,14 @@ static bool read_kind(struct reading *now, struct kind *kind, uint64_t *mj) {
     whole &= is_read && zone->has_range && uj[i] <= zone->range;
   }
   if (!whole && left > AFTER_FAILURE) left = AFTER_FAILURE;
-  if (!whole || kind->count == 0 || !add_up(kind, uj)) return false;
-  *mj = saturated_64(kind->sum / 1000000 * 1000);
+  if (!whole || kind->count == 0) return false;
+  if (now_ms() - kind->read_ms > MOST_UNSEEN_MS) sum_renew(&kind->sum);
+  kind->read_ms = now_ms();
+  sum_begin(&kind->sum);
+  for (unsigned i = 0; i < kind->count; i++)
+    sum_read(&kind->sum, NULL, kind->zone[i].id, &(bb_wide){uj[i]}, &kind->zone[i].range);
+  if (!sum_end(&kind->sum) || kind->sum.is_doubtful) return false;
+  *mj = saturated_64(kind->sum.sum[0] / 1000000 * 1000);
   return true;
 }
 

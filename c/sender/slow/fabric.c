@@ -3,8 +3,6 @@
  * driver that refuses may cost its firmware's time. */
 #include "source.h"
 
-#include "../../collect/world.h"
-
 /* Ports that are not asked for a minute; more of them are asked in every round. */
 #define MOST_RESTING 64u
 #define REST_MS 60000u
@@ -17,9 +15,13 @@ static struct {
 /* What old kernels write for a counter that a port does not have. */
 #define NO_COUNTER SPAN("N/A (no PMA)\n")
 
-struct sums {
-  bb_wide rx_bytes, tx_bytes, rx_packets, tx_packets, mbps;
-  uint32_t errors, drops, ports; /* the first two count modulo 2^32 */
+static struct member members[BB_MOST_MEMBERS] LARGE;
+static struct member_sum sum = {.members = members, .room = BB_MOST_MEMBERS, .counts = 6};
+
+/* What of the ports is no counter. */
+struct ports {
+  bb_wide mbps;
+  uint32_t count;
   bool active;
 };
 
@@ -41,7 +43,7 @@ static bool rests(const struct reading *now) {
   const uint64_t port = port_at(now);
   for (unsigned i = 0; i < MOST_RESTING; i++) {
     if (resting[i].port != port) continue;
-    if ((uint64_t)bb_clock_ms(CLOCK_BOOTTIME) < resting[i].until_ms) return true;
+    if (now_ms() < resting[i].until_ms) return true;
     resting[i].port = 0;
   }
   return false;
@@ -51,27 +53,27 @@ static void let_rest(const struct reading *now) {
   for (unsigned i = 0; i < MOST_RESTING; i++) {
     if (resting[i].port != 0) continue;
     resting[i].port = port_at(now);
-    resting[i].until_ms = (uint64_t)bb_clock_ms(CLOCK_BOOTTIME) + REST_MS;
+    resting[i].until_ms = now_ms() + REST_MS;
     return;
   }
 }
 
 /* Counters that a port may lack, which then add nothing. An existing one that is not a number is an error. */
-static bool sum_optional(struct reading *now, const char *const *leaves, unsigned count, uint32_t *sum) {
+static bool sum_optional(struct reading *now, const char *const *leaves, unsigned count, bb_wide *sum) {
   bool whole = true;
   for (unsigned i = 0; i < count; i++) {
     struct span text;
     uint64_t value = 0;
     if (leaf_text(now, leaves[i], QUIETLY, &text) && !span_is(text, NO_COUNTER)) whole &= parse_count(text, &value);
-    *sum += (uint32_t)value;
+    *sum += value;
   }
   if (whole) return true;
   complain(now, "an error counter in ", now->path, "/counters has unexpected content", (char *)NULL);
   return false;
 }
 
-static bool read_port(struct reading *now, struct sums *sums) {
-  /* The packet counters include unicast and multicast. Data are counted in words of four bytes. */
+static bool read_port(struct reading *now, uint64_t id, struct ports *ports) {
+  /* The packet counters include unicast and multicast. */
   static const char *const leaves[] = {"/counters/port_rcv_data", "/counters/port_xmit_data",
                                        "/counters/port_rcv_packets", "/counters/port_xmit_packets"};
   /* Each is a separate fault; counters that are part of another one (remote and overrun errors) would count twice. */
@@ -80,22 +82,17 @@ static bool read_port(struct reading *now, struct sums *sums) {
                                        "/counters/local_link_integrity_errors"};
   static const char *const drops[] = {"/counters/port_xmit_discards"};
   uint64_t value[4];
-  uint32_t failed = 0, dropped = 0;
+  bb_wide failed = 0, dropped = 0;
   for (unsigned i = 0; i < 4; i++)
     if (!leaf_count(now, leaves[i], PARSE, &value[i])) return false;
   if (!sum_optional(now, errors, 5, &failed) || !sum_optional(now, drops, 1, &dropped)) return false;
-  sums->rx_bytes += (bb_wide)value[0] * 4;
-  sums->tx_bytes += (bb_wide)value[1] * 4;
-  sums->rx_packets += value[2];
-  sums->tx_packets += value[3];
-  sums->errors += failed;
-  sums->drops += dropped;
-  sums->ports++;
+  sum_read(&sum, NULL, id, (const bb_wide[]){value[0], value[1], value[2], value[3], failed, dropped}, NULL);
+  ports->count++;
   struct span text;
   if (!leaf_text(now, "/state", QUIETLY, &text) || !begins(text, SPAN("4: "))) return true;
-  sums->active = true;
+  ports->active = true;
   /* A port that is down reports the speed that it could have. */
-  if (leaf_text(now, "/rate", QUIETLY, &text)) sums->mbps += parse_rate(text);
+  if (leaf_text(now, "/rate", QUIETLY, &text)) ports->mbps += parse_rate(text);
   return true;
 }
 
@@ -112,7 +109,8 @@ static bool is_device(struct span name) { return name.len > 0 && name.at[0] != '
 static bool is_port(struct span name) { return is_numbered(name, SPAN(""), SPAN("")); }
 
 void slow_fabric(struct reading *now) {
-  struct sums sums = {0};
+  struct ports read = {0};
+  sum_begin(&sum);
   path_begin(now, now->world->sys, "/class/infiniband");
   const struct names devices = list_names(now, is_device);
   path_text(now, "/");
@@ -123,26 +121,31 @@ void slow_fabric(struct reading *now) {
     path_text(now, "/");
     for (unsigned k = 0; k < ports.count; k++) {
       const size_t dir = path_add(now, name_at(&ports, k));
-      const bool is_told = now->complaint > 0;
-      /* Each is said once: one whose complaint came second is asked again, and says it then. */
-      if (!rests(now) && counts(now) && !read_port(now, &sums) && !is_told) let_rest(now);
+      const uint64_t id = fingerprint(fingerprint(FINGERPRINT, name_at(&devices, i)), name_at(&ports, k));
+      const bool is_told = now->complaint > 0, is_resting = rests(now);
+      if (is_resting || (counts(now) && !read_port(now, id, &read))) {
+        sum_unread(&sum, id, now_ms());
+        /* Each is said once: one whose complaint came second is asked again, and says it then. */
+        if (!is_resting && !is_told) let_rest(now);
+      }
       path_cut(now, dir);
     }
     drop_names(now, &ports);
     path_cut(now, root);
   }
   now->rests = devices.count == 0;
-  if (sums.ports == 0) return;
+  if (!end_members(now, &sum, "RDMA ports") || read.count == 0) return;
   struct bb_net_if *entry = &now->fields.fabric;
   memcpy(entry->name, "fabric", 6);
-  entry->rx_bytes = saturated_64(sums.rx_bytes);
-  entry->tx_bytes = saturated_64(sums.tx_bytes);
-  entry->rx_packets = saturated_64(sums.rx_packets);
-  entry->tx_packets = saturated_64(sums.tx_packets);
-  entry->errors = sums.errors;
-  entry->drops = sums.drops;
-  entry->mbps = saturated_32(sums.mbps);
-  entry->state = (uint32_t)(sums.active ? BB_NET_STATE_UP | BB_NET_STATE_CARRIER : 0) +
-                 (sums.ports < 0xffff ? sums.ports : 0xffff) * UINT32_C(0x10000);
+  /* Data are counted in words of four bytes. */
+  entry->rx_bytes = saturated_64(sum.sum[0] * 4);
+  entry->tx_bytes = saturated_64(sum.sum[1] * 4);
+  entry->rx_packets = saturated_64(sum.sum[2]);
+  entry->tx_packets = saturated_64(sum.sum[3]);
+  entry->errors = (uint32_t)sum.sum[4];
+  entry->drops = (uint32_t)sum.sum[5];
+  entry->mbps = saturated_32(read.mbps);
+  entry->state = (uint32_t)(read.active ? BB_NET_STATE_UP | BB_NET_STATE_CARRIER : 0) +
+                 (read.count < 0xffff ? read.count : 0xffff) * UINT32_C(0x10000);
   now->sets = BB_VALID_FABRIC;
 }

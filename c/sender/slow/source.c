@@ -47,6 +47,14 @@ bool too_many(struct reading *now, unsigned most, const char *what) {
   return false;
 }
 
+uint64_t now_ms(void) { return machine->clocks().boot_ns / 1000000; }
+
+bool end_members(struct reading *now, struct member_sum *sum, const char *what) {
+  const bool is_known = sum_end(sum);
+  if (sum->is_full) too_many(now, sum->room, what);
+  return is_known;
+}
+
 size_t path_add(struct reading *now, struct span leaf) {
   const size_t before = now->path_len;
   struct words words = {now->path, sizeof now->path, before};

@@ -84,6 +84,11 @@ void reading_begin(struct reading *now, const struct slow_world *world);
 /* Only the first complaint is kept: the others mostly follow from it. */
 void complain(struct reading *now, const char *first, ...) __attribute__((sentinel));
 
+/* The time since boot. */
+uint64_t now_ms(void);
+/* Ends the round of a sum; complains of more members than BB_MOST_MEMBERS. False: it is not known. */
+bool end_members(struct reading *now, struct member_sum *sum, const char *what);
+
 /* Complains that there are more than a sender takes; always returns false. */
 bool too_many(struct reading *now, unsigned most, const char *what);
 

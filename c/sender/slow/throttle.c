@@ -1,5 +1,5 @@
 /* thermal_throttle below /sys/devices/system/cpu: how often packages slowed down because of their temperature. Reads
- * one CPU of each package, because all of them have the same count; adds up those that answer. */
+ * one CPU of each package, because all of them have the same count. */
 #include "source.h"
 
 /* The first CPU of each package. Reading the package of every CPU takes a thousand files: it is repeated only when
@@ -9,6 +9,9 @@ static struct {
   bool known;
   struct topology cpus; /* `id` and `package` are of the packages, the latter the number of their first CPU */
 } first LARGE;
+
+static struct member members[BB_MOST_MEMBERS] LARGE;
+static struct member_sum sum = {.members = members, .room = BB_MOST_MEMBERS, .counts = 1, .is_tally = true};
 
 static bool read_package(struct reading *now, unsigned cpu, int64_t *id) {
   struct span text;
@@ -72,9 +75,20 @@ void slow_throttle(struct reading *now) {
     complain(now, "a CPU below ", now->world->sys, "/devices/system/cpu does not name its package", (char *)NULL);
     return;
   }
-  for (unsigned i = 0; i < first.cpus.packages; i++)
-    if (read_events(now, (unsigned)first.cpus.cpu[i].package, PARSE, &count)) {
-      now->fields.throttle_events += (uint32_t)count;
-      now->sets = BB_VALID_THROTTLE;
+  unsigned answered = 0;
+  sum_begin(&sum);
+  for (unsigned i = 0; i < first.cpus.packages; i++) {
+    const uint64_t cpu = (uint64_t)first.cpus.cpu[i].package;
+    /* Each CPU counts for itself, and only while it is online. */
+    const uint64_t id = fingerprint_with(fingerprint_with(FINGERPRINT, (uint64_t)first.cpus.cpu[i].id), cpu);
+    if (read_events(now, (unsigned)cpu, PARSE, &count)) {
+      answered++;
+      sum_read(&sum, NULL, id, &(bb_wide){count}, NULL);
+    } else {
+      sum_unread(&sum, id, now_ms());
     }
+  }
+  if (!end_members(now, &sum, "packages") || answered == 0) return;
+  now->fields.throttle_events = (uint32_t)sum.sum[0];
+  now->sets = BB_VALID_THROTTLE;
 }

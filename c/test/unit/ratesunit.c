@@ -66,6 +66,8 @@ static void check_counters(void) {
   rates = rates_of(&before, &after);
   CHECK(isnan(rates.agent_cpu_ms), "of two runs: %g", rates.agent_cpu_ms);
   CHECK(rates.ctxt == 250, "the kernel's goes on: %g", rates.ctxt);
+  CHECK(isnan(rates.disk_read_bytes) && isnan(rates.energy_cpu_mj), "sums begin anew");
+  CHECK(rates.oom_kills == 0, "OOM kills go on: %g", rates.oom_kills);
   after.valid &= ~(uint64_t)BB_VALID_STAT;
   rates = rates_of(&before, &after);
   CHECK(isnan(rates.ctxt), "not measured in both: %g", rates.ctxt);

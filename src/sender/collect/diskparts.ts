@@ -22,8 +22,8 @@ export function looksWhole(name: string): boolean {
 
 /** The whole disks among block devices, by their names in /proc/diskstats. */
 export class WholeDisks {
-  /** Whether a name is a disk, or a path to one. */
-  readonly #known = new KnownNames<boolean>();
+  /** Of a disk, or of a path to one, its serial number; undefined: it is neither. */
+  readonly #known = new KnownNames<string | undefined>();
   /** The names that are whole disks, and the count of changes of `#known` at which they were chosen (`of`). */
   #whole: { readonly names: ReadonlySet<string>; readonly of: number } = { names: new Set(), of: 0 };
 
@@ -40,11 +40,16 @@ export class WholeDisks {
     let isChanged = of !== this.#whole.of;
     for (const name of due) {
       const is = this.hasBlock ? isDisk(this.sys, name) : looksWhole(name);
-      isChanged ||= is !== rows.get(name);
-      rows.set(name, is);
+      isChanged ||= is !== (rows.get(name) !== undefined);
+      rows.set(name, is ? serialOf(this.sys, name) : undefined);
     }
     if (isChanged) this.#whole = { names: withoutHeads(rows), of };
     return this.#known.isWhole ? this.#whole.names : undefined;
+  }
+
+  /** What tells a disk from another one of its name, as far as it is known. */
+  serial(name: string): string {
+    return this.#known.rows.get(name) ?? '';
   }
 }
 
@@ -67,10 +72,23 @@ function lookInto(path: string): boolean | undefined {
  * multipathing, and most disks on a network have none.
  */
 function isDisk(sys: string, name: string): boolean {
-  // A slash cannot be in a file's name: cciss/c0d0 is cciss!c0d0 there.
-  const path = `${sys}/block/${name.replaceAll('/', '!')}`;
+  const path = pathOf(sys, name);
   if (NO_DISK.test(name) || !hasSize(readOnce(`${path}/size`)) || lookInto(`${path}/slaves`) === true) return false;
   return lstatSync(`${path}/device`, { throwIfNoEntry: false }) !== undefined || looksWhole(name);
+}
+
+/** A slash cannot be in a file's name: cciss/c0d0 is cciss!c0d0 there. */
+function pathOf(sys: string, name: string): string {
+  return `${sys}/block/${name.replaceAll('/', '!')}`;
+}
+
+/**
+ * Its number in the order of all disks that came (since Linux 5.15), else the serial number of NVMe, else the name that
+ * SCSI knows. None of them asks the disk.
+ */
+function serialOf(sys: string, name: string): string {
+  const path = pathOf(sys, name);
+  return readOnce(`${path}/diskseq`) ?? readOnce(`${path}/device/serial`) ?? readOnce(`${path}/device/wwid`) ?? '';
 }
 
 function hasSize(text: string | undefined): boolean {
@@ -82,8 +100,8 @@ function hasSize(text: string | undefined): boolean {
  * NVMe multipath shows one disk as itself (nvme0n1) and once per path (nvme0c1n1). The paths count on every kernel, the
  * disk itself only since 6.4, so where there are paths the disk is left out.
  */
-function withoutHeads(disks: ReadonlyMap<string, boolean>): Set<string> {
-  const whole = new Set([...disks].filter(([, isDisk]) => isDisk).map(([name]) => name));
+function withoutHeads(disks: ReadonlyMap<string, string | undefined>): Set<string> {
+  const whole = new Set([...disks].filter(([, serial]) => serial !== undefined).map(([name]) => name));
   for (const name of [...whole]) {
     const path = /^(nvme\d+)c\d+(n\d+)$/.exec(name);
     if (path !== null) whole.delete(`${path[1]}${path[2]}`);

@@ -1,6 +1,7 @@
 // /proc/diskstats: the sum of the traffic of all whole disks, and how busy the busiest disk was. Leaves out lines that
 // are not understood: the report tells how many disks are in it.
 
+import type { FieldsOf } from '../../layout/codec.js';
 import {
   add,
   alone,
@@ -15,9 +16,12 @@ import {
   times,
   understood,
 } from './kerneltext.js';
+import { MemberSum } from './membersum.js';
 
 export interface Disk {
   name: string;
+  /** As in `8:0`. */
+  number: string;
   reads: KernelCount;
   sectorsRead: KernelCount;
   writes: KernelCount;
@@ -41,7 +45,8 @@ function parseLine([, major = '', minor = '', name = '', ...texts]: RegExpExecAr
   if (reads === undefined || sectorsRead === undefined || writes === undefined) return undefined;
   if (sectorsWritten === undefined || inflight === undefined) return undefined;
   if (busyMs === undefined || weightedMs === undefined) return undefined;
-  return { name: alone(name), reads, sectorsRead, writes, sectorsWritten, inflight, busyMs, weightedMs };
+  const number = `${digits(major)}:${digits(minor)}`;
+  return { name: alone(name), number, reads, sectorsRead, writes, sectorsWritten, inflight, busyMs, weightedMs };
 }
 
 /** For the lines of one file, from one text to the next. */
@@ -60,23 +65,40 @@ export function parseDiskstats(
 /** The kernel counts sectors of 512 bytes, whatever the sector size of the disk is. */
 const SECTOR = 512;
 
-/** The fields of the set `disk` over the given disks. */
-export function sumDisks(disks: readonly Disk[]) {
-  const sum = (key: Exclude<keyof Disk, 'name'>) => {
-    let total: KernelCount = 0;
-    for (const disk of disks) total = add(total, disk[key]);
-    return total;
-  };
-  return {
-    disk_read_bytes: times(sum('sectorsRead'), SECTOR),
-    disk_write_bytes: times(sum('sectorsWritten'), SECTOR),
-    disk_reads: sum('reads'),
-    disk_writes: sum('writes'),
-    disk_busy_ms: sum('busyMs'),
-    disk_weighted_ms: sum('weightedMs'),
-    disk_inflight: sum('inflight'),
-    disks: disks.length,
-  };
+const COUNTS = ['sectorsRead', 'sectorsWritten', 'reads', 'writes', 'busyMs', 'weightedMs'] as const;
+/** The kernel shows these times modulo 2^32 ms. */
+const MODULO = { busyMs: 2 ** 32, weightedMs: 2 ** 32 };
+
+/** The sum over so many disks, from tick to tick. */
+export const diskSum = (room = Number.POSITIVE_INFINITY) => new MemberSum(COUNTS, { room, isOfNone: true });
+
+/**
+ * The fields of the set `disk` over the given disks; undefined if there are more than there is room for. `serial`: what
+ * tells a disk from another one of its name.
+ */
+export function sumDisks(
+  disks: readonly Disk[],
+  sum = diskSum(),
+  serial: (name: string) => string = () => '',
+): FieldsOf<'disk'> | undefined {
+  const members = disks.map(disk => ({
+    id: `${disk.number} ${disk.name} ${serial(disk.name)}`,
+    counts: disk,
+    modulo: MODULO,
+  }));
+  const total = sum.add(members, 0);
+  return (
+    total && {
+      disk_read_bytes: times(total.sectorsRead, SECTOR),
+      disk_write_bytes: times(total.sectorsWritten, SECTOR),
+      disk_reads: total.reads,
+      disk_writes: total.writes,
+      disk_busy_ms: total.busyMs,
+      disk_weighted_ms: total.weightedMs,
+      disk_inflight: disks.reduce<KernelCount>((all, { inflight }) => add(all, inflight), 0),
+      disks: disks.length,
+    }
+  );
 }
 
 /**

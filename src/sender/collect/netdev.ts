@@ -12,6 +12,7 @@ import {
   quietly,
   understood,
 } from './kerneltext.js';
+import { MemberSum } from './membersum.js';
 import type { Link, Links } from './netlinks.js';
 
 export interface InterfaceCounts {
@@ -81,22 +82,32 @@ export function parseNetdev(
 /** The number of entries of `net` in the report; further interfaces are added to `net_rest`. */
 const PLACES = 3;
 
+const COUNTS = ['rx_bytes', 'tx_bytes', 'rx_packets', 'tx_packets', 'errors', 'drops'] as const;
+export type TrafficCount = (typeof COUNTS)[number];
+type Traffic = Readonly<Record<TrafficCount, KernelCount>>;
+
+/** The sum over ports. */
+export const portSum = (room: number) => new MemberSum(COUNTS, { room });
+/** The sum over further interfaces, from tick to tick. */
+export const restSum = (room = Number.POSITIVE_INFINITY) => new MemberSum(COUNTS, { room, isOfNone: true });
+
 /**
  * Puts the interfaces that count into their places, in the order of their index. Each entry says in bits 16–31 of its
  * state how many interfaces are in it.
  *
  * @param links those that count
  * @param mbps speeds by name, as far as they are known
+ * @returns undefined if there are more than there is room for in `sum`
  */
 export function arrange(
   interfaces: readonly InterfaceCounts[],
   links: Links,
   mbps: ReadonlyMap<string, number> = new Map(),
-): { net: NetEntry[]; net_rest?: NetEntry } {
+  sum = restSum(),
+): { net: NetEntry[]; net_rest?: NetEntry } | undefined {
   // Those without an index come last; these, and those with the same, as the kernel has them.
   const first: { one: InterfaceCounts; link: Link }[] = [];
-  const rest: InterfaceCounts[] = [];
-  let restState = 0;
+  const rest: { one: InterfaceCounts; link: Link }[] = [];
   for (const one of interfaces) {
     const link = links.get(one.name);
     if (link === undefined) continue;
@@ -106,25 +117,25 @@ export function arrange(
     const last = at < PLACES ? first[PLACES] : { one, link };
     if (last === undefined) continue;
     first.length = PLACES;
-    rest.push(last.one);
-    restState |= last.link.state;
+    rest.push(last);
   }
   const net = first.map(({ one, link }) => finish({ ...one, mbps: mbps.get(one.name) ?? 0, state: link.state }, 1));
-  if (rest.length === 0) return { net };
   // Their order does not matter, because they are only added up.
-  const all = rest.map(one => ({ ...one, mbps: mbps.get(one.name) ?? 0 }));
-  return { net, net_rest: totalOf('rest', all, restState) };
+  const total = sum.add(
+    rest.map(({ one, link }) => ({ id: `${one.name} ${link.index} ${link.address ?? ''}`, counts: one })),
+    0,
+  );
+  if (total === undefined) return undefined;
+  if (rest.length === 0) return { net };
+  const all = rest.map(({ one, link }) => ({ mbps: mbps.get(one.name) ?? 0, state: link.state }));
+  return { net, net_rest: totalOf('rest', total, all) };
 }
 
-/** Interfaces or ports added up as one entry. */
-export function totalOf(name: string, all: readonly Omit<NetEntry, 'name' | 'state'>[], state: number): NetEntry {
-  const sum = (key: keyof (typeof all)[number]) => all.reduce<KernelCount>((total, one) => add(total, one[key]), 0);
-  const entry = {
-    ...{ name, rx_bytes: sum('rx_bytes'), tx_bytes: sum('tx_bytes') },
-    ...{ rx_packets: sum('rx_packets'), tx_packets: sum('tx_packets'), errors: sum('errors'), drops: sum('drops') },
-    ...{ mbps: sum('mbps'), state },
-  };
-  return finish(entry, all.length);
+/** The sum over interfaces or ports as one entry. */
+export function totalOf(name: string, sum: Traffic, all: readonly Pick<NetEntry, 'mbps' | 'state'>[]): NetEntry {
+  const mbps = all.reduce<KernelCount>((total, one) => add(total, one.mbps), 0);
+  const state = all.reduce((bits, one) => bits | one.state, 0);
+  return finish({ name, ...sum, mbps, state }, all.length);
 }
 
 function finish(entry: NetEntry, interfaces: number): NetEntry {

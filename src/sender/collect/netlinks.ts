@@ -13,6 +13,8 @@ export interface Link {
   index: number;
   /** Bits of `net_state`. */
   state: number;
+  /** Its MAC, if it has one. */
+  address?: string | undefined;
 }
 
 /** The interfaces that count, by name. */
@@ -140,9 +142,11 @@ export class CountedLinks {
 
 function readDetails(sys: string, name: string, device: boolean): NonNullable<LinkRow['details']> {
   const leaf = (leaf: string) => readOnce(`${dirOf(sys, name)}/${leaf}`);
+  const address = leaf('address');
   return {
     stacked: !device && isStacked(sys, name),
     index: parseIndex(leaf('ifindex')),
+    ...(address !== undefined && { address }),
     state: parseState(leaf('flags'), leaf('operstate')),
   };
 }

@@ -2,54 +2,33 @@
 // ignores zones that measure something else (the platform, parts of a package, the same package by another path).
 
 import { constants } from '../../layout/layout.gen.js';
-import { add, type KernelCount, less, over, times } from '../collect/kerneltext.js';
-import { names, parseCount, type ReadingBuilder, type SlowSource, source, whole } from './source.js';
+import { type KernelCount, over, times } from '../collect/kerneltext.js';
+import { MemberSum } from '../collect/membersum.js';
+import { readOnce } from '../kernelfile.js';
+import { bootMs, names, parseCount, type ReadingBuilder, type SlowSource, source, whole } from './source.js';
 
-/** One zone as read, microjoules. */
-export interface Zone {
-  name: string;
-  uj: KernelCount;
+/** One zone as read. */
+interface Zone {
+  /** By its package, because folders are numbered as zones come. */
+  id: string;
+  counts: { uj: KernelCount };
   /** The value at which it wraps. */
-  range: KernelCount;
+  modulo: { uj: KernelCount };
 }
 
-/**
- * Adds up the growth of counters that wrap. The first sum is their present value, so that a new process (a child that
- * replaced a hung one, a restarted sender) never begins above the old one: its sum decreases, for which readers make no
- * rate, or it is right.
- */
-export class Unwinder {
-  #last: ReadonlyMap<string, KernelCount> | undefined;
-  #sum: KernelCount = 0;
+/** In so long a counter may have come round unseen, ms. */
+const MOST_UNSEEN_MS = 60_000;
 
-  /**
-   * Undefined once if the sum had to begin again, because zones came or went or a counter decreased without a wrap:
-   * then a round without a value lies between the old sum and the new one, and nobody makes a rate across it.
-   */
-  add(zones: readonly Zone[]): KernelCount | undefined {
-    const growth = this.#growth(zones);
-    const first = this.#last === undefined;
-    this.#sum = add(
-      growth === undefined ? 0 : this.#sum,
-      growth ?? zones.reduce<KernelCount>((sum, { uj }) => add(sum, uj), 0),
-    );
-    this.#last = new Map(zones.map(({ name, uj }) => [name, uj]));
-    return growth === undefined && !first ? undefined : this.#sum;
-  }
-
-  #growth(zones: readonly Zone[]): KernelCount | undefined {
-    if (zones.length !== this.#last?.size) return undefined;
-    let sum: KernelCount = 0;
-    for (const { name, uj, range } of zones) {
-      const from = this.#last.get(name);
-      if (from === undefined) return undefined;
-      const by = uj >= from ? less(uj, from) : add(less(range, from), uj);
-      // It grew by more than half of its range within a round: it was reset, and its growth is unknown.
-      if (times(by, 2) >= range) return undefined;
-      sum = add(sum, by);
-    }
-    return sum;
-  }
+/** Adds up the zones of one kind, from round to round, microjoules. */
+function makeSum(): (zones: readonly Zone[], nowMs: number) => KernelCount | undefined {
+  const sum = new MemberSum(['uj'], { room: constants.most.zones });
+  let readMs = 0;
+  return (zones, nowMs) => {
+    if (nowMs - readMs > MOST_UNSEEN_MS) sum.renew();
+    readMs = nowMs;
+    const total = sum.add(zones, nowMs);
+    return sum.isDoubtful ? undefined : total?.uj;
+  };
 }
 
 /** Whole joules, in mJ: finer values would show an attacker what the CPU computes. */
@@ -82,21 +61,24 @@ function readZones(dir: string, zones: RegExp, kind: RegExp, now: ReadingBuilder
       const range = now.parse(`${dir}/${name}/max_energy_range_uj`, parseCount);
       // Only root may read it, since CVE-2020-8694.
       const uj = now.parse(`${dir}/${name}/energy_uj`, parseCount);
-      return uj === undefined || range === undefined || uj > range ? undefined : { name, uj, range };
+      if (uj === undefined || range === undefined || uj > range) return undefined;
+      // A part has the name of the zone that it is a part of, whose folder is named alike.
+      const [owner = name] = /^[^:]*:[^:]*/.exec(name) ?? [];
+      return { id: readOnce(`${dir}/${owner}/name`) ?? name, counts: { uj }, modulo: { uj: range } };
     }),
   );
 }
 
 export function makeEnergy(): SlowSource {
-  const cpu = new Unwinder();
-  const dram = new Unwinder();
-  return source('energy', (now, { sys }) => {
-    const dir = `${sys}/class/powercap`;
+  const cpu = makeSum();
+  const dram = makeSum();
+  return source('energy', (now, world) => {
+    const dir = `${world.sys}/class/powercap`;
     const packages = readZones(dir, ZONE, PACKAGE, now);
-    const cpuUj = packages?.length ? cpu.add(packages) : undefined;
+    const cpuUj = packages?.length ? cpu(packages, bootMs(world)) : undefined;
     now.put('energy_cpu', cpuUj === undefined ? undefined : { energy_cpu_mj: wholeJoules(cpuUj) });
     const memory = readZones(dir, SUBZONE, DRAM, now);
-    const dramUj = memory?.length ? dram.add(memory) : undefined;
+    const dramUj = memory?.length ? dram(memory, bootMs(world)) : undefined;
     now.put('energy_dram', dramUj === undefined ? undefined : { energy_dram_mj: wholeJoules(dramUj) });
   });
 }

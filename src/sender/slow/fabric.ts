@@ -3,16 +3,24 @@
 // that refuses may cost its firmware's time.
 
 import { existsSync } from 'node:fs';
-import type { FieldsOf } from '../../layout/codec.js';
-import { bits } from '../../layout/layout.gen.js';
+import { bits, constants } from '../../layout/layout.gen.js';
 import { add, type KernelCount, times, u64 } from '../collect/kerneltext.js';
-import { type NetEntry, totalOf } from '../collect/netdev.js';
+import type { SumMember } from '../collect/membersum.js';
+import { type NetEntry, portSum, type TrafficCount, totalOf } from '../collect/netdev.js';
 import { readOnce } from '../kernelfile.js';
-import { names, parseCount, type ReadingBuilder, type SlowSource, source, whole } from './source.js';
+import {
+  bootMs,
+  endMembers,
+  names,
+  parseCount,
+  type ReadingBuilder,
+  type SlowSource,
+  type SlowWorld,
+  source,
+  whole,
+} from './source.js';
 
-interface Port extends Omit<NetEntry, 'name' | 'state'> {
-  active: boolean;
-}
+type Port = Omit<NetEntry, 'name'>;
 
 /** What old kernels write for a counter that a port does not have. */
 const NO_COUNTER = 'N/A (no PMA)\n';
@@ -20,6 +28,8 @@ const NO_COUNTER = 'N/A (no PMA)\n';
 /** Each is a separate fault; counters that are part of another one (remote and overrun errors) would count twice. */
 const ERRORS = ['symbol_error', 'link_error_recovery', 'link_downed', 'port_rcv_errors', 'local_link_integrity_errors'];
 const DROPS = ['port_xmit_discards'];
+
+const ACTIVE = 2 ** bits.net_state.up + 2 ** bits.net_state.carrier;
 
 /** Mbit/s of a text like `100 Gb/sec (4X EDR)`; 0 if it is invalid. */
 export function parseRate(text: string | undefined): number {
@@ -60,6 +70,7 @@ function readPort(dir: string, now: ReadingBuilder): Port | undefined {
   const active = parseActive(readOnce(`${dir}/state`));
   // A port that is down reports the speed that it could have.
   const mbps = active ? parseRate(readOnce(`${dir}/rate`)) : 0;
+  const state = active ? ACTIVE : 0;
   return {
     rx_bytes: times(rxWords, 4),
     tx_bytes: times(txWords, 4),
@@ -68,23 +79,14 @@ function readPort(dir: string, now: ReadingBuilder): Port | undefined {
     errors,
     drops,
     mbps,
-    active,
+    state,
   };
 }
 
-/** The ports as one entry; undefined if there are none. */
-function sumPorts(ports: readonly Port[]): FieldsOf<'fabric'> | undefined {
-  if (ports.length === 0) return undefined;
-  const { up, carrier } = bits.net_state;
-  const state = ports.some(port => port.active) ? 2 ** up + 2 ** carrier : 0;
-  return { fabric: totalOf('fabric', ports, state) };
-}
-
-/** The folders of all ports. */
-function portsBelow(sys: string): string[] {
-  const root = `${sys}/class/infiniband`;
+/** All ports, by device and number. */
+function portsBelow(root: string): { device: string; port: string }[] {
   return names(root, /^[^.]/).flatMap(device =>
-    names(`${root}/${device}/ports`, /^\d+$/).map(port => `${root}/${device}/ports/${port}`),
+    names(`${root}/${device}/ports`, /^\d+$/).map(port => ({ device, port })),
   );
 }
 
@@ -96,20 +98,28 @@ function counts(dir: string): boolean {
 const REST_MS = 60_000;
 
 /** @param nowMs any clock */
-export function makeFabric(nowMs: () => number = () => performance.now()): SlowSource {
+export function makeFabric(nowMs: (world: SlowWorld) => number = bootMs): SlowSource {
   /** Until when a port is not asked. */
   const resting = new Map<string, number>();
-  return source('fabric', (now, { sys }) => {
-    const ports: Port[] = [];
-    for (const dir of portsBelow(sys)) {
-      if ((resting.get(dir) ?? 0) > nowMs() || !counts(dir)) continue;
+  const sum = portSum(constants.most.members);
+  return source('fabric', (now, world) => {
+    const ms = nowMs(world);
+    const read: Port[] = [];
+    const members: SumMember<TrafficCount>[] = [];
+    const root = `${world.sys}/class/infiniband`;
+    for (const { device, port } of portsBelow(root)) {
+      const dir = `${root}/${device}/ports/${port}`;
+      const isResting = (resting.get(dir) ?? 0) > ms;
+      if (!isResting && !counts(dir)) continue;
       const { isTroubled } = now;
-      const port = readPort(dir, now);
-      if (port !== undefined) ports.push(port);
+      const counted = isResting ? undefined : readPort(dir, now);
+      members.push({ id: `${device}/${port}`, counts: counted });
+      if (counted !== undefined) read.push(counted);
       // Only the first complaint of a round is told. So a port that fails rests only if its complaint was that one;
       // another is asked again in the next round.
-      else if (!isTroubled) resting.set(dir, nowMs() + REST_MS);
+      else if (!isResting && !isTroubled) resting.set(dir, ms + REST_MS);
     }
-    now.put('fabric', sumPorts(ports));
+    const total = endMembers(now, sum, members, ms, 'RDMA ports');
+    now.put('fabric', total && { fabric: totalOf('fabric', total, read) });
   });
 }

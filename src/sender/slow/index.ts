@@ -3,7 +3,7 @@
 import { sources as contract } from '../../layout/layout.gen.js';
 import { makeClockRates } from './clockrates.js';
 import { container } from './container.js';
-import { edac } from './edac.js';
+import { makeEdac } from './edac.js';
 import { makeEnergy } from './energy.js';
 import { makeFabric } from './fabric.js';
 import { filesystems, root, scratch } from './filesystems.js';
@@ -20,7 +20,7 @@ import { makeThrottle } from './throttle.js';
 const makers: Record<SourceName, () => SlowSource> = {
   taint: () => taint,
   hung_tasks: () => hungTasks,
-  edac: () => edac,
+  edac: makeEdac,
   throttle: makeThrottle,
   fabric: makeFabric,
   energy: makeEnergy,

@@ -3,8 +3,9 @@
 
 import { existsSync, readdirSync } from 'node:fs';
 import type { Encodable, FieldsOf, SetName } from '../../layout/codec.js';
-import { type bits, sources } from '../../layout/layout.gen.js';
+import { type bits, constants, sources } from '../../layout/layout.gen.js';
 import { type KernelCount, u64 } from '../collect/kerneltext.js';
+import type { MemberSum, SumMember } from '../collect/membersum.js';
 import { KernelFile, MOST_SMALL } from '../kernelfile.js';
 
 /** The result of statvfs. */
@@ -188,6 +189,25 @@ export function parseCount(text: string): KernelCount | undefined {
 export function parseInteger(text: string): number | undefined {
   return /^-?\d{1,15}\n$/.test(text) ? Number(text) : undefined;
 }
+
+/**
+ * The sum over members after this round; complains of more than there is room for. Undefined: none was read, or the sum
+ * is not known.
+ */
+export function endMembers<K extends string>(
+  now: ReadingBuilder,
+  sum: MemberSum<K>,
+  members: readonly SumMember<K>[],
+  nowMs: number,
+  what: string,
+): Readonly<Record<K, KernelCount>> | undefined {
+  const total = sum.add(members, nowMs);
+  if (sum.isFull) now.tooMany(constants.most.members, what);
+  return members.some(({ counts }) => counts !== undefined) ? total : undefined;
+}
+
+/** The time since boot, ms. */
+export const bootMs = ({ bootNs }: SlowWorld) => Number(bootNs() / 1_000_000n);
 
 /** All of them, or undefined if one is missing: a sum of the rest would be wrong. */
 export function whole<T>(list: readonly (T | undefined)[]): T[] | undefined {

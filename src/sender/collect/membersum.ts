@@ -1,0 +1,112 @@
+// A sum over members that come, go and are replaced, as one counter: it moves only by what each member grew between two
+// reads of the same member. The first sum of a run is what the members show.
+
+import { add, type KernelCount, less, times } from './kerneltext.js';
+
+/** One member in a round. */
+export interface SumMember<K extends string> {
+  /** What it is, and not its place. */
+  id: string;
+  /** Undefined: it is there and cannot be read. */
+  counts: Readonly<Record<K, KernelCount>> | undefined;
+  /** For counts that wrap the value at which they do. */
+  modulo?: Readonly<Partial<Record<K, KernelCount>>>;
+}
+
+interface Known<K extends string> {
+  counts: Readonly<Record<K, KernelCount>>;
+  /** Since when it cannot be read. */
+  unreadMs: number | undefined;
+}
+
+interface SumOptions {
+  /** The members that there is room for. */
+  room: number;
+  /** It has no rate: what a member counted while it was away is told when it is back. */
+  isTally?: boolean;
+  /** Over no members it is 0, and not unknown. */
+  isOfNone?: boolean;
+}
+
+/** For so long a member that cannot be read keeps the sum from being known; then it counts as one that has gone. */
+export const UNREAD_MS = 60_000;
+
+/** What a count grew by; undefined: it went back and does not wrap. */
+function grown(from: KernelCount, to: KernelCount, modulo: KernelCount): KernelCount | undefined {
+  if (to < from && modulo === 0) return undefined;
+  return to >= from ? less(to, from) : from <= modulo ? add(less(modulo, from), to) : modulo;
+}
+
+export class MemberSum<K extends string> {
+  #known = new Map<string, Known<K>>();
+  #hasBegun = false;
+  readonly #sum: Record<K, KernelCount>;
+  /** More members came than there is room for. */
+  isFull = false;
+  /** One that wraps grew by half of that or more in the last round. */
+  isDoubtful = false;
+
+  constructor(
+    private readonly keys: readonly K[],
+    private readonly options: SumOptions,
+  ) {
+    this.#sum = Object.fromEntries(keys.map(key => [key, 0])) as Record<K, KernelCount>;
+  }
+
+  /** The sum after a round over all members that are there; undefined: it is not known. `nowMs`: of any clock. */
+  add(members: readonly SumMember<K>[], nowMs: number): Readonly<Record<K, KernelCount>> | undefined {
+    const { room, isTally = false, isOfNone = false } = this.options;
+    const before = this.#known;
+    const now = new Map<string, Known<K>>();
+    let isWhole = true;
+    this.isFull = false;
+    this.isDoubtful = false;
+    for (const { id, counts, modulo } of members) {
+      // Of several that are called alike each is told by its place among them.
+      let name = id;
+      for (let i = 1; now.has(name); i++) name = `${id}\0${i}`;
+      const known = before.get(name);
+      if (counts === undefined) {
+        if (known === undefined) continue;
+        known.unreadMs ??= nowMs;
+        if (nowMs - known.unreadMs >= UNREAD_MS) continue;
+        isWhole = false;
+        now.set(name, known);
+      } else if (now.size === room) this.isFull = true;
+      else {
+        this.#move(known?.counts, counts, modulo);
+        now.set(name, { counts, unreadMs: undefined });
+      }
+    }
+    this.#hasBegun ||= isOfNone || now.size > 0;
+    // One that has gone is remembered as long as there is room.
+    if (isTally) for (const [name, known] of before) if (!now.has(name) && now.size < room) now.set(name, known);
+    this.#known = now;
+    return isWhole && !this.isFull && this.#hasBegun ? { ...this.#sum } : undefined;
+  }
+
+  /** Takes all members for new ones from now on. */
+  renew(): void {
+    this.#known.clear();
+  }
+
+  #move(
+    from: Readonly<Record<K, KernelCount>> | undefined,
+    to: Readonly<Record<K, KernelCount>>,
+    modulo: SumMember<K>['modulo'],
+  ): void {
+    const sum = this.#sum;
+    if (!this.#hasBegun) {
+      for (const key of this.keys) sum[key] = add(sum[key], to[key]);
+      return;
+    }
+    if (from === undefined) return;
+    const by = this.keys.map(key => grown(from[key], to[key], modulo?.[key] ?? 0));
+    if (by.includes(undefined)) return;
+    this.keys.forEach((key, i) => {
+      const [grown = 0, most = 0] = [by[i], modulo?.[key]];
+      if (most !== 0 && times(grown, 2) >= most) this.isDoubtful = true;
+      else sum[key] = add(sum[key], grown);
+    });
+  }
+}
