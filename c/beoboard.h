@@ -341,6 +341,9 @@ struct beoboard_memory {
     uint32_t last_words;               /* what that said: bit n for number n of enum beoboard_last_words */
     uint32_t recent;                   /* as beoboard_recent() */
     struct beoboard_episode episodes[BEOBOARD_PROBLEMS_MAX]; /* by enum beoboard_problem */
+    uint32_t unmeasured;               /* problems of `recent` that its newest report does not measure */
+    uint32_t unsettled;                /* of these, those that the last report to measure them showed */
+    int64_t  measured_age_ns[BEOBOARD_PROBLEMS_MAX]; /* of these, since when they are not measured */
 };
 
 /* What is remembered of a node's trouble; beoboard(5) has the rules. Each time is true by itself. 0, or -ENODATA:
@@ -605,7 +608,8 @@ enum beoboard_event_kind {
     BEOBOARD_EVENT_KIND_FORGET = 12,   /* of none: records were taken from the board; detail: how many */
     BEOBOARD_EVENT_KIND_FOLLOWED = 13, /* of none: a mirror began to follow a master; detail: which of mirror_names */
     BEOBOARD_EVENT_KIND_CLONE = 14,    /* of a record: two machines report as one */
-    BEOBOARD_EVENT_KIND_DEAF = 15      /* of none: the receiver could not hear until now; detail: for how many ms */
+    BEOBOARD_EVENT_KIND_DEAF = 15,     /* of none: the receiver could not hear until now; detail: for how many ms */
+    BEOBOARD_EVENT_KIND_CLEAR = 16     /* of a record: problems that nothing measures were cleared; detail: which */
 };
 
 /* The CPUs of a socket. */

@@ -35,6 +35,7 @@ export const parts: Record<keyof typeof VERBS, () => Promise<VerbPart>> = {
   dump: () => import('./cli/dump.js'),
   describe: () => import('./cli/describe.js'),
   nodeset: () => import('./cli/nodeset.js'),
+  clear: () => import('./receiver/clear.js'),
   forget: () => import('./receiver/forget.js'),
   pace: () => import('./cli/pace.js'),
   keygen: () => import('./cli/keygen.js'),

@@ -61,6 +61,30 @@ struct Forgetting {
   char why[kWhy] = "";
 };
 
+// Likewise.
+struct Clearing {
+  explicit Clearing(const Napi::Array& list) : names(list), found(new uint8_t[list.Length() + 1]()) {}
+
+  static void Do(struct bb_writer* writer, void* self) {
+    auto* c = static_cast<Clearing*>(self);
+    c->ok = bb_writer_clear(writer, c->names.pointers.data(), c->names.pointers.size(), c->found.get(), c->why,
+                            sizeof c->why);
+  }
+
+  // Of each name an enum bb_cleared.
+  Napi::Value Result(Napi::Env env) const {
+    if (!ok) throw Napi::Error::New(env, why);
+    auto out = Napi::Array::New(env, names.names.size());
+    for (uint32_t i = 0; i < names.names.size(); i++) out.Set(i, Napi::Number::New(env, found[i]));
+    return out;
+  }
+
+  Names names;
+  std::unique_ptr<uint8_t[]> found;
+  bool ok = false;
+  char why[kWhy] = "";
+};
+
 struct Changing {
   explicit Changing(const Napi::Object& from) : options(from) {}
 
@@ -94,7 +118,8 @@ class Writer : public Napi::ObjectWrap<Writer> {
   static Napi::Function Class(Napi::Env env) {
     return DefineClass(env, "Writer",
                        {METHODS_FOR_TESTS InstanceMethod("change", &Writer::Change),
-                        InstanceMethod("forget", &Writer::Forget), InstanceMethod("close", &Writer::Close)});
+                        InstanceMethod("forget", &Writer::Forget), InstanceMethod("clear", &Writer::Clear),
+                        InstanceMethod("close", &Writer::Close)});
   }
 
   // new Writer(options), or new Writer(path) to edit a board that no receiver has.
@@ -141,6 +166,13 @@ class Writer : public Napi::ObjectWrap<Writer> {
     return forgetting.Result(info.Env());
   }
 
+  // clear(names): of each whether it had a record, and anything to clear.
+  Napi::Value Clear(const Napi::CallbackInfo& info) {
+    Clearing clearing(info[0].As<Napi::Array>());
+    Clearing::Do(Get(info.Env()), &clearing);
+    return clearing.Result(info.Env());
+  }
+
   void Close(const Napi::CallbackInfo&) {
     if (writer_ != nullptr) bb_writer_close(writer_);
     writer_ = nullptr;
@@ -158,7 +190,8 @@ class Receiver : public Napi::ObjectWrap<Receiver> {
                         InstanceMethod("start", &Receiver::Start),
                         InstanceMethod("change", &Receiver::Change),
                         InstanceMethod("reloadFailed", &Receiver::ReloadFailed),
-                        InstanceMethod("forget", &Receiver::Forget), InstanceMethod("status", &Receiver::Status),
+                        InstanceMethod("forget", &Receiver::Forget),
+                        InstanceMethod("clear", &Receiver::Clear), InstanceMethod("status", &Receiver::Status),
                         InstanceMethod("stop", &Receiver::Stop)});
   }
 
@@ -289,6 +322,13 @@ class Receiver : public Napi::ObjectWrap<Receiver> {
     Forgetting forgetting(info[0].As<Napi::Array>());
     bb_receiver_run(Running(info.Env()), Forgetting::Do, &forgetting);
     return forgetting.Result(info.Env());
+  }
+
+  // clear(names): of each whether it had a record, and anything to clear.
+  Napi::Value Clear(const Napi::CallbackInfo& info) {
+    Clearing clearing(info[0].As<Napi::Array>());
+    bb_receiver_run(Running(info.Env()), Clearing::Do, &clearing);
+    return clearing.Result(info.Env());
   }
 
   Napi::Value Status(const Napi::CallbackInfo& info) {

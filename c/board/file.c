@@ -78,6 +78,7 @@ static const uint64_t TAKEN_OVER[] = {
   UINT64_C(0x04ee0e215f6c265d), /* without links in pieces */
   UINT64_C(0xc2633808c94fe37f), /* without a memory */
   UINT64_C(0x6a1ff5d3f02fcb17), /* without a memory of trouble */
+  UINT64_C(0xc3fab5257efb82e0), /* without the time since when a source is gone */
 };
 
 static bool is_known_layout(uint64_t hash) {

@@ -136,11 +136,12 @@ static void see(struct bb_memory *m, unsigned problem, uint64_t stamp_ms) {
   if (is_new) bb_store_release(&m->recent, m->recent | bit);
 }
 
-/* The problem has been absent for so much longer. The sighting comes before the bit, which follows from it. */
+/* The problem has been absent for so much longer: at least 1 ms, which says that it was measured as absent. The
+ * sighting comes before the bit, which follows from it. */
 static void miss(struct bb_memory *m, unsigned problem, uint64_t passed_ms) {
   struct bb_episode *e = &m->episodes[problem];
   const uint64_t most = bb_problem_quiet_ms[problem], sum = BB_SIGHTING_QUIET(e->seen) + passed_ms;
-  const uint64_t quiet = sum < most ? sum : most;
+  const uint64_t quiet = sum == 0 ? 1 : sum < most ? sum : most;
   store_new(&e->seen, BB_SIGHTING(BB_SIGHTING_SEEN(e->seen), quiet));
   if (quiet == most) bb_store(&m->recent, m->recent & ~(UINT64_C(1) << problem));
 }
@@ -164,6 +165,20 @@ static void note_problems(struct bb_memory *m, const struct bb_report *r, uint64
     const unsigned problem = (unsigned)__builtin_ctzll(bits);
     if (problem < BEOBOARD_NPROBLEMS && (bb_problem_sets[problem] & missing) == 0) miss(m, problem, passed_ms);
   }
+}
+
+/* The sets of which it is kept since when their source is gone. */
+#define SOURCES (BB_VALID_HEALTH | BB_VALID_GPU)
+
+static void note_source(struct bb_memory *m, uint64_t *gone_ns, const struct bb_report *r, uint64_t set,
+                        uint64_t stamp_ns) {
+  const bool is_gone = (m->measured & ~r->valid & set) != 0;
+  if (is_gone != (*gone_ns != 0)) bb_store(gone_ns, is_gone ? stamp_ns : 0);
+}
+
+static void note_sources(struct bb_memory *m, const struct bb_report *r, uint64_t stamp_ns) {
+  note_source(m, &m->health_gone_ns, r, BB_VALID_HEALTH, stamp_ns);
+  note_source(m, &m->gpu_gone_ns, r, BB_VALID_GPU, stamp_ns);
 }
 
 /* What was seen and measured in the boot before says nothing about this one. */
@@ -204,18 +219,38 @@ static SELDOM void note(struct bb_memory *m, struct bb_after after, const struct
     note_problems(m, report, shown, whole_ms(stamp),
                   is_heard && after.passed_ns > 0 ? whole_ms((uint64_t)after.passed_ns) : 0);
   if (!is_same) keep_measured(m, report, report->valid);
+  note_sources(m, report, stamp);
 }
 
 /* Whether note() would store nothing. */
 static bool is_ordinary(const struct bb_memory *m, struct bb_after after, const struct bb_report *report) {
   return after.what == 0 && m->remembers_since_ns != 0 && m->heard_since_ns != 0 &&
-         !is_open(m) && m->recent == 0 && is_unchanged(m, report) && !bb_may_show_states(report);
+         !is_open(m) && m->recent == 0 && is_unchanged(m, report) && !bb_may_show_states(report) &&
+         ((m->measured & ~report->valid & SOURCES) | m->health_gone_ns | m->gpu_gone_ns) == 0;
 }
 
 void bb_memory_end(struct bb_mapped *b, uint32_t record, struct bb_after after, const struct bb_report *report,
                    int64_t stamp_ns) {
   struct bb_memory *m = memory_at(b, record);
   if (!is_ordinary(m, after, report)) note(m, after, report, (uint64_t)stamp_ns);
+}
+
+bool bb_memory_clear(struct bb_mapped *b, uint32_t record, uint32_t *problems) {
+  const int newest = newest_slot(b, record);
+  *problems = 0;
+  if (newest < 0) return false;
+  const struct bb_slot *last = slot_at(b, record, (uint32_t)newest);
+  struct bb_memory *m = memory_at(b, record);
+  const uint64_t gone = m->measured & ~last->report.valid & SOURCES;
+  *problems = bb_unmeasured(m->recent, m->measured, last->report.valid);
+  for (uint32_t bits = *problems; bits != 0; bits &= bits - 1) {
+    const unsigned problem = (unsigned)__builtin_ctz(bits);
+    miss(m, problem, bb_problem_quiet_ms[problem]);
+  }
+  /* As if this boot never had had that source: nobody misses it. */
+  store_new(&m->measured, m->measured & ~gone);
+  note_sources(m, &last->report, last->stamp_ns);
+  return *problems != 0 || gone != 0;
 }
 
 /* ---- a takeover ---- */
@@ -235,6 +270,8 @@ static void drop_odd(struct bb_memory *m, uint64_t now_ns) {
   if (m->remembers_since_ns > now_ns) bb_store(&m->remembers_since_ns, now_ns);
   if (m->heard_since_ns > now_ns) bb_store(&m->heard_since_ns, 0);
   if (m->boot_ns > now_ns) bb_store(&m->boot_ns, 0);
+  if (m->health_gone_ns > now_ns) bb_store(&m->health_gone_ns, 0);
+  if (m->gpu_gone_ns > now_ns) bb_store(&m->gpu_gone_ns, 0);
   if (BB_SAID_STAMP(m->last_words) > now_ms || BB_SAID_ROWS(m->last_words) >> BB_LAST_WORDS_COUNT != 0)
     bb_store(&m->last_words, 0);
   if (is_odd_spell(m->silence, now_ms)) bb_store(&m->silence, 0);
@@ -290,4 +327,5 @@ void bb_memory_repair(struct bb_mapped *b, uint32_t record) {
   if (is_after_gap && m->heard_since_ns < last->stamp_ns) bb_store(&m->heard_since_ns, last->stamp_ns);
   /* Of what was measured before it, the value from before may still be there: then the next report shows the rise. */
   keep_measured(m, &last->report, last->report.valid & ~m->measured);
+  note_sources(m, &last->report, last->stamp_ns);
 }

@@ -39,6 +39,10 @@ static inline struct bb_after bb_memory_begin(struct bb_mapped *b, uint32_t reco
 void bb_memory_end(struct bb_mapped *b, uint32_t record, struct bb_after after, const struct bb_report *report,
                    int64_t stamp_ns);
 
+/* Ends the episodes of a record that its newest report does not measure, as another boot does: `problems`, a bit each;
+ * and a source that is gone is no longer expected. False: there was nothing to clear. */
+bool bb_memory_clear(struct bb_mapped *b, uint32_t record, uint32_t *problems);
+
 /* Notes which nodes are silent at `now_ns`. Once a second, after the heartbeat. */
 void bb_memory_survey(struct bb_mapped *b, int64_t now_ns);
 

@@ -395,6 +395,20 @@ bool bb_writer_forget(struct bb_writer *w, const char *const *names, size_t coun
   return ok;
 }
 
+bool bb_writer_clear(struct bb_writer *w, const char *const *names, size_t count, uint8_t *found, char *why,
+                     size_t size) {
+  if (!check_names(names, count, why, size)) return false;
+  for (size_t i = 0; i < count; i++) {
+    const uint32_t record = bb_record_of(&w->board, names[i], bb_hash_of(&w->board, names[i]));
+    found[i] = BB_CLEAR_NOBODY;
+    if (record == NONE) continue;
+    uint32_t problems;
+    found[i] = bb_memory_clear(&w->board, record, &problems) ? BB_CLEAR_DONE : BB_CLEAR_NOTHING;
+    if (found[i] == BB_CLEAR_DONE) bb_add_event(&w->board, BB_EVENT_KIND_CLEAR, record, problems, NULL);
+  }
+  return true;
+}
+
 void bb_writer_close(struct bb_writer *w) {
   struct bb_board_header *h = w->board.header;
   if (w->displaced) bb_file_retire(&w->board);

@@ -42,8 +42,8 @@ struct bb_writer;
 /* Makes the board or takes it over. NULL, and one line in `why`, if that fails. */
 struct bb_writer *bb_writer_open(const struct bb_writer_options *options, char *why, size_t why_size);
 
-/* Opens the board at the path, as it is, only for `bb_writer_forget`, while no receiver runs. NULL, and one line in
- * `why`, if there is none or a receiver has it. */
+/* Opens the board at the path, as it is, only for `bb_writer_forget` and `bb_writer_clear`, while no receiver
+ * runs. NULL, and one line in `why`, if there is none or a receiver has it. */
 struct bb_writer *bb_writer_edit(const char *path, char *why, size_t why_size);
 
 /* Switches to another node list, capacity, keys and other limits (path and cluster stay). If nodes move or the
@@ -58,6 +58,13 @@ void bb_writer_reload_failed(struct bb_writer *writer, enum bb_reload_part part)
  * list stays as one that never reported. */
 bool bb_writer_forget(struct bb_writer *writer, const char *const *names, size_t count, bool *found, char *why,
                       size_t why_size);
+
+enum bb_cleared { BB_CLEAR_NOBODY, BB_CLEAR_NOTHING, BB_CLEAR_DONE };
+
+/* Clears what is remembered of these nodes and not measured, see bb_memory_clear(). `found`: of each an enum
+ * bb_cleared. False, and one line in `why`: one is not a name; then nothing has changed. */
+bool bb_writer_clear(struct bb_writer *writer, const char *const *names, size_t count, uint8_t *found, char *why,
+                     size_t why_size);
 
 /* Shuts down cleanly: the board stays readable, marked as closed (a board that was only edited stays as it was). */
 void bb_writer_close(struct bb_writer *writer);

@@ -11,7 +11,7 @@
 #endif
 
 #define BB_HASH_STAT_V1 UINT64_C(0xf0b4d862878e67ac)
-#define BB_HASH_BOARD_V2 UINT64_C(0xc3fab5257efb82e0)
+#define BB_HASH_BOARD_V2 UINT64_C(0xb2e7e994297f63e1)
 #define BB_HASH_RELAY_V1 UINT64_C(0x14f03f6c41556db3)
 
 #define BB_STAT_MAGIC UINT32_C(0x31525342)
@@ -143,8 +143,9 @@ enum bb_event_kind {
   BB_EVENT_KIND_FOLLOWED = 13,
   BB_EVENT_KIND_CLONE = 14,
   BB_EVENT_KIND_DEAF = 15,
+  BB_EVENT_KIND_CLEAR = 16,
 };
-#define BB_EVENT_KIND_COUNT 16
+#define BB_EVENT_KIND_COUNT 17
 static const char *const bb_event_kind_names[] __attribute__((unused)) = {
   "none",
   "restart",
@@ -162,6 +163,7 @@ static const char *const bb_event_kind_names[] __attribute__((unused)) = {
   "followed",
   "clone",
   "deaf",
+  "clear",
 };
 
 enum bb_reload_part {
@@ -1254,7 +1256,10 @@ struct bb_memory {
   uint64_t boot_ns;
   uint64_t remembers_since_ns;
   uint64_t last_words;
-  uint64_t rising[8];
+  uint64_t rising[5];
+  uint64_t health_gone_ns;
+  uint64_t gpu_gone_ns;
+  uint64_t reserved1;
   struct bb_episode episodes[16];
 };
 #define BB_MEMORY_BYTES 576
@@ -1275,6 +1280,9 @@ BB_STATIC_ASSERT(offsetof(struct bb_memory, boot_ns) == 232, "memory.boot_ns");
 BB_STATIC_ASSERT(offsetof(struct bb_memory, remembers_since_ns) == 240, "memory.remembers_since_ns");
 BB_STATIC_ASSERT(offsetof(struct bb_memory, last_words) == 248, "memory.last_words");
 BB_STATIC_ASSERT(offsetof(struct bb_memory, rising) == 256, "memory.rising");
+BB_STATIC_ASSERT(offsetof(struct bb_memory, health_gone_ns) == 296, "memory.health_gone_ns");
+BB_STATIC_ASSERT(offsetof(struct bb_memory, gpu_gone_ns) == 304, "memory.gpu_gone_ns");
+BB_STATIC_ASSERT(offsetof(struct bb_memory, reserved1) == 312, "memory.reserved1");
 BB_STATIC_ASSERT(offsetof(struct bb_memory, episodes) == 320, "memory.episodes");
 
 struct bb_relay_head {

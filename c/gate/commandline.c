@@ -37,6 +37,8 @@ const char help_text[] =
   "  -V, --version     show the version\n"
   "\n"
   "Exit codes: 0 the job may start, 1 it may not; there is no other. The answer is no if a node is silent or has left. "
+  "With --health "
+  "it is no, too, if a node had such a problem when that was last measured in this boot. "
   "--fail gives the answer if nothing is known: uncertain nodes, nodes that never reported, invalid names and lists, "
   "no board, wrong options. A link that is dark or down, or more nodes that are not live than --brake, is never a "
   "reason to say no. The reason is on stderr and in the system's log.\n"

@@ -23,6 +23,7 @@ struct job_node {
   struct beoboard_node is;
   int state; /* enum beoboard_state, or negative: not on the board */
   int problems;  /* the problems for which it is refused, a bit each */
+  bool is_unmeasured; /* these are not measured, and the last report that measured them showed them */
   enum standing standing;
 };
 
@@ -74,6 +75,14 @@ static int objections(const struct judging *j, int index) {
   return problems < 0 ? 0 : problems & NO_JOB_PROBLEMS & ~(int)j->question->options->ignored;
 }
 
+/* Likewise, those that the last report to measure them showed in this boot, and that are not measured any more: that
+ * proves neither that they are over nor that they last. */
+static int unmeasured_objections(const struct judging *j, int index) {
+  struct beoboard_memory memory;
+  if (!j->question->options->health || beoboard_memory(j->b, index, &memory, sizeof memory) < 0) return 0;
+  return (int)memory.unsettled & NO_JOB_PROBLEMS & ~(int)j->question->options->ignored;
+}
+
 static const struct beoboard_link *link_of(const struct judging *j, const struct job_node *n) {
   for (int i = 0; i < j->link_count; i++)
     if (j->links[i].number == n->is.link) return &j->links[i];
@@ -88,7 +97,11 @@ static void verdict_find(const struct judging *j, size_t i) {
   if (n->state == -ESTALE) n->state = BEOBOARD_UNKNOWN;
   if (n->state >= 0 && n->state != BEOBOARD_LIVE)
     n->state = beoboard_read(j->b, index, &n->is, sizeof n->is) < 0 ? BEOBOARD_UNCERTAIN : (int)n->is.state;
-  if (n->state == BEOBOARD_LIVE || n->state == BEOBOARD_UNCERTAIN) n->problems = objections(j, index);
+  if (n->state != BEOBOARD_LIVE && n->state != BEOBOARD_UNCERTAIN) return;
+  n->problems = objections(j, index);
+  if (n->problems != 0) return;
+  n->problems = unmeasured_objections(j, index);
+  n->is_unmeasured = n->problems != 0;
 }
 
 static enum standing stand(const struct judging *j, const struct job_node *n) {
@@ -183,7 +196,18 @@ static void add_node(const struct judging *j, size_t i) {
   const struct job_node *n = &j->nodes[i];
   struct verdict *out = j->out;
   verdict_add(out, "%s", nodes->list.names[i]);
-  if (n->problems != 0) {
+  if (n->is_unmeasured) {
+    const int problem = __builtin_ctz((unsigned)n->problems);
+    struct beoboard_memory memory;
+    verdict_add(out, " was unhealthy when that was last measured");
+    if (beoboard_memory(j->b, beoboard_index(j->b, nodes->board[i]), &memory, sizeof memory) == 0) {
+      verdict_add(out, ", ");
+      add_age(out, memory.measured_age_ns[problem]);
+      verdict_add(out, " ago");
+    }
+    verdict_add(out, ": %s; until that is measured as absent, it boots, or somebody runs beoboard clear -w %s",
+        beoboard_problem_text(problem), nodes->board[i]);
+  } else if (n->problems != 0) {
     verdict_add(out, " is unhealthy: %s", beoboard_problem_text(__builtin_ctz((unsigned)n->problems)));
   } else if (n->state < 0) {
     verdict_add(out, " is not on the board");

@@ -21,14 +21,16 @@ static struct evidence evidence_of(const struct bb_board_header *h, const struct
                            .flags = h->state};
 }
 
-size_t bb_overview_bytes(uint64_t nodes) { return (size_t)nodes * (2 * sizeof(double) + 2 * sizeof(uint32_t) + 2); }
+size_t bb_overview_bytes(uint64_t nodes) { return (size_t)nodes * (2 * sizeof(double) + 5 * sizeof(uint32_t) + 2); }
 
 struct bb_overview bb_overview_at(uint8_t *memory, uint64_t nodes) {
   double *const ages = (double *)memory;
   double *const skews = ages + nodes;
   uint32_t *const problems = (uint32_t *)(skews + nodes), *const kernels = problems + nodes;
-  uint8_t *const states = (uint8_t *)(kernels + nodes);
-  return (struct bb_overview){ages, skews, problems, kernels, states, states + nodes};
+  uint32_t *const unmeasured = kernels + nodes, *const unsettled = unmeasured + nodes;
+  uint32_t *const measured = unsettled + nodes;
+  uint8_t *const states = (uint8_t *)(measured + nodes);
+  return (struct bb_overview){ages, skews, problems, kernels, unmeasured, unsettled, measured, states, states + nodes};
 }
 
 bool bb_overview_states(const uint8_t *copy, size_t bytes, struct bb_look *look, uint8_t *states) {
@@ -91,6 +93,26 @@ static int judge_slot(const struct evidence *e, const struct bb_board_header *h,
                (slot->report.flags & BB_FLAGS_GOODBYE) != 0, &is_ahead);
 }
 
+/* Its memory in such a copy; NULL: it is not remembered. */
+static const struct bb_memory *memory_in(const struct bb_board_header *h, const uint8_t *record) {
+  if (h->memory_bytes < sizeof(struct bb_memory)) return NULL;
+  const struct bb_memory *m = (const struct bb_memory *)(record + h->memory_offset);
+  return m->remembers_since_ns == 0 ? NULL : m;
+}
+
+/* Stores what its newest report does not measure. */
+static void judge_unmeasured(const struct bb_overview *out, uint64_t i, const struct bb_board_header *h,
+                             const uint8_t *record, const struct bb_slot *slot, uint64_t now_ms) {
+  const struct bb_memory *m = memory_in(h, record);
+  if (m == NULL || m->recent == 0) return;
+  const uint64_t limit_ms = bb_unmeasured_limit_ms(slot->report.interval_ms, h->longest_interval_ms);
+  for (uint32_t bits = bb_unmeasured(m->recent, m->measured, slot->report.valid); bits != 0; bits &= bits - 1) {
+    const struct bb_episode *e = &m->episodes[__builtin_ctz(bits)];
+    if (bb_measured_ms(e) + limit_ms <= now_ms) out->unmeasured[i] |= bits & -bits;
+    if (bb_was_shown(e)) out->unsettled[i] |= bits & -bits;
+  }
+}
+
 bool bb_overview(const uint8_t *copy, size_t bytes, struct bb_look *look, const struct bb_overview *out) {
   const struct bb_board_header *h = (const struct bb_board_header *)copy;
   if (!bb_copy_holds(copy, bytes, look->nodes)) return false;
@@ -109,6 +131,9 @@ bool bb_overview(const uint8_t *copy, size_t bytes, struct bb_look *look, const 
     out->ages[i] = slot == NULL ? -1 : (double)age_of(&e, slot->stamp_ns) / 1e6;
     const bool heard = !unknown && (known == BEOBOARD_LIVE || known == BEOBOARD_UNCERTAIN);
     out->problems[i] = heard ? bb_problems(&slot->report, before == NULL ? NULL : &before->report) : 0;
+    out->unmeasured[i] = out->unsettled[i] = 0;
+    out->measured[i] = heard ? bb_measured(slot->report.valid) : 0;
+    if (heard) judge_unmeasured(out, i, h, at, slot, e.now / UINT64_C(1000000));
     out->skews[i] = slot == NULL ? 0 : skew_of((const struct bb_record *)at, &slot->report);
     out->kernels[i] = live ? kernel_of(&slot->report) : 0;
   }

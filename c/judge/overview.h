@@ -18,6 +18,9 @@ struct bb_overview {
   /* a number for its kernel release: the same for the same release, and different for nearly all others; 0: not live,
    * unknown */
   uint32_t *kernels;
+  uint32_t *unmeasured;  /* those that its newest report does not measure, and that are no longer shown as present */
+  uint32_t *unsettled;   /* those that it does not measure, and that the last one to measure them showed */
+  uint32_t *measured;    /* those that its newest report can show; of several sets that show one, it has some */
   uint8_t *states;   /* an enum beoboard_state */
   /* the same at the receiver's last heartbeat: what was known before it stalled, or its board was retired */
   uint8_t *known;

@@ -131,4 +131,42 @@ static const uint64_t bb_problem_sets[] __attribute__((unused)) = {
   [BEOBOARD_PROBLEM_ECC] = BB_VALID_EDAC,
 };
 
+/* ---- what is not measured ---- */
+
+/* Of problems whose episodes are not over, those that a report with these sets does not measure. `measured`: the sets
+ * of its boot. */
+static inline uint32_t bb_unmeasured(uint64_t recent, uint64_t measured, uint64_t valid) {
+  const uint64_t missing = measured & ~valid;
+  uint32_t problems = 0;
+  for (uint64_t bits = missing == 0 ? 0 : recent & ((UINT64_C(1) << BEOBOARD_NPROBLEMS) - 1); bits != 0;
+       bits &= bits - 1) {
+    const unsigned problem = (unsigned)__builtin_ctzll(bits);
+    if (problem < sizeof bb_problem_sets / sizeof *bb_problem_sets && (bb_problem_sets[problem] & missing) != 0)
+      problems |= UINT32_C(1) << problem;
+  }
+  return problems;
+}
+
+/* The problems that a report with these sets can show. */
+static inline uint32_t bb_measured(uint64_t valid) {
+  uint32_t problems = (UINT32_C(1) << BEOBOARD_NPROBLEMS) - 1;
+  for (unsigned i = 0; i < sizeof bb_problem_sets / sizeof *bb_problem_sets; i++)
+    if (bb_problem_sets[i] != 0 && (bb_problem_sets[i] & valid) == 0) problems &= ~(UINT32_C(1) << i);
+  return problems;
+}
+
+/* Whether the last report that measured a problem showed it. */
+static inline bool bb_was_shown(const struct bb_episode *e) { return BB_SIGHTING_QUIET(e->seen) == 0; }
+
+/* CLOCK_MONOTONIC of the last report that measured it, ms. */
+static inline uint64_t bb_measured_ms(const struct bb_episode *e) {
+  return BB_SIGHTING_SEEN(e->seen) + BB_SIGHTING_QUIET(e->seen);
+}
+
+/* What is not measured for so long is no longer shown as present: a minute, and three slow rounds of its node. */
+static inline uint64_t bb_unmeasured_limit_ms(uint32_t interval_ms, uint64_t longest_ms) {
+  const uint64_t round_ms = interval_ms < longest_ms || longest_ms == 0 ? interval_ms : longest_ms;
+  return round_ms > 20000 ? 3 * round_ms : 60000;
+}
+
 #endif

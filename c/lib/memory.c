@@ -2,6 +2,9 @@
  * by itself. No system call, no lock, no memory of its own. */
 #include "internal.h"
 
+#include "../board/newest.h"
+#include "../judge/problems.h"
+
 _Static_assert(BEOBOARD_PROBLEMS_MAX == sizeof(((struct bb_memory *)0)->episodes) / sizeof(struct bb_episode),
                "room for all");
 #define PROBLEMS ((UINT64_C(1) << BEOBOARD_NPROBLEMS) - 1)
@@ -40,6 +43,27 @@ static void copy_episodes(const struct evidence *e, const struct bb_memory *m, s
   }
 }
 
+/* The problems that are not over and that the newest report does not measure. */
+static uint32_t unmeasured_of(const beoboard *b, int index, const struct bb_memory *m) {
+  struct bb_slot slot;
+  int which;
+  const size_t bytes = offsetof(struct bb_slot, report) + offsetof(struct bb_report, valid) + sizeof slot.report.valid;
+  if (bb_newest_of(&b->board, (uint64_t)index, &slot, bytes, &which) < 2) return 0;
+  return bb_unmeasured(bb_load_acquire(&m->recent), bb_load(&m->measured), slot.report.valid);
+}
+
+static void copy_unmeasured(const beoboard *b, int index, const struct evidence *e, const struct bb_memory *m,
+                            struct beoboard_memory *out, bool *is_ahead) {
+  for (unsigned i = 0; i < BEOBOARD_PROBLEMS_MAX; i++) out->measured_age_ns[i] = -1;
+  out->unmeasured = out->recent == 0 ? 0 : unmeasured_of(b, index, m) & out->recent;
+  for (uint32_t bits = out->unmeasured; bits != 0; bits &= bits - 1) {
+    const unsigned i = (unsigned)__builtin_ctz(bits);
+    const struct bb_episode episode = {.seen = bb_load(&m->episodes[i].seen)};
+    out->measured_age_ns[i] = age_since(e, bb_measured_ms(&episode) * NS_PER_MS, is_ahead);
+    if (bb_was_shown(&episode)) out->unsettled |= UINT32_C(1) << i;
+  }
+}
+
 int beoboard_memory(const beoboard *b, int index, struct beoboard_memory *out, size_t size) {
   const int fault = index_fault(b, index);
   if (fault < 0) return fault;
@@ -57,6 +81,7 @@ int beoboard_memory(const beoboard *b, int index, struct beoboard_memory *out, s
     memory.boot_age_ns = age_since(&e, bb_load(&m->boot_ns), &is_ahead);
     copy_silence(&e, m, &memory, &is_ahead);
     copy_episodes(&e, m, &memory, &is_ahead);
+    copy_unmeasured(b, index, &e, m, &memory, &is_ahead);
     if (is_ahead && !again) continue;
     give(out, size, &memory, sizeof memory);
     return 0;

@@ -178,6 +178,28 @@ static uint32_t recent_of(const struct census *c, uint32_t node) {
   return memory == NULL ? 0 : (uint32_t)bb_load_acquire(&memory->recent) & ((UINT32_C(1) << BEOBOARD_NPROBLEMS) - 1);
 }
 
+/* Those that are no longer shown as present. */
+static uint32_t unmeasured_of(const struct census *c, uint32_t node) {
+  static const struct bb_part parts[BB_PROBLEM_PART_COUNT] = BB_PROBLEM_PARTS(offsetof(struct bb_slot, report));
+  static struct bb_slot newest;
+  const struct bb_memory *m = census_memory(c, node);
+  const uint64_t recent = m == NULL ? 0 : bb_load_acquire(&m->recent);
+  int which;
+  if (recent == 0 || bb_newest_parts(&c->board, node, &newest, parts, 1, &which) < 2) return 0;
+  const uint64_t limit_ms = bb_unmeasured_limit_ms(newest.report.interval_ms, c->board.header.longest_interval_ms);
+  uint32_t unmeasured = 0;
+  for (uint32_t bits = bb_unmeasured(recent, bb_load(&m->measured), newest.report.valid); bits != 0; bits &= bits - 1)
+    if (census_ago(c, census_measured(c, node, __builtin_ctz(bits))) >= limit_ms) unmeasured |= bits & -bits;
+  return unmeasured;
+}
+
+uint64_t census_measured(const struct census *c, uint32_t node, int problem) {
+  const struct bb_memory *m = census_memory(c, node);
+  if (m == NULL) return 0; /* its record was given up meanwhile */
+  const struct bb_episode episode = {.seen = bb_load(&m->episodes[problem].seen)};
+  return bb_measured_ms(&episode);
+}
+
 /* For each node of the board, 0 unless it is wanted, and live or uncertain. */
 static uint32_t *of_each(const struct census *c, uint32_t (*bits_of)(const struct census *, uint32_t)) {
   uint32_t *bits = (uint32_t *)keep(c->nodes + 1u, sizeof *bits);
@@ -192,6 +214,8 @@ static uint32_t *of_each(const struct census *c, uint32_t (*bits_of)(const struc
 uint32_t *census_problems(const struct census *c) { return of_each(c, problems_of); }
 
 uint32_t *census_recent(const struct census *c) { return of_each(c, recent_of); }
+
+uint32_t *census_unmeasured(const struct census *c) { return of_each(c, unmeasured_of); }
 
 const struct bb_memory *census_memory(const struct census *c, uint32_t node) {
   return shared_memory(&c->board, node);

@@ -331,11 +331,24 @@ static const char *note_on(const struct census *c, const uint32_t *recent, int p
   return text_of(&note);
 }
 
-/* `problems`, `recent`: of each node, a bit each, without the ignored ones. */
+/* Since when the first of the nodes was no longer measured for it. */
+static const char *note_on_unmeasured(const struct census *c, const uint32_t *unmeasured, int problem) {
+  uint64_t first_ms = UINT64_MAX;
+  for (uint32_t i = 0; i < c->nodes; i++) {
+    const uint64_t ms = (unmeasured[i] >> problem & 1) == 0 ? 0 : census_measured(c, i, problem);
+    if (ms != 0 && ms < first_ms) first_ms = ms;
+  }
+  const char *age = text_age(census_ago(c, first_ms) * NS_PER_MS);
+  struct words note = long_words();
+  ADD(&note, SAY_UNMEASURED_SINCE(age));
+  return text_of(&note);
+}
+
+/* `problems`, `recent`, `unmeasured`: of each node, a bit each, without the ignored ones. */
 static void tell_verdict(const struct census *c, const struct remarks *remarks, const uint32_t *problems,
-                         const uint32_t *recent) {
+                         const uint32_t *recent, const uint32_t *unmeasured) {
   uint8_t *is_gone = (uint8_t *)keep(c->nodes + 1u, 1);
-  struct group before[BEOBOARD_NPROBLEMS];
+  struct group before[BEOBOARD_NPROBLEMS], unknown[BEOBOARD_NPROBLEMS];
   struct group groups[GROUPS + BEOBOARD_NPROBLEMS] = {
     [SILENT] = check_group("silent", c, BIT(SILENT)),
     [GONE] = group_gone(c, is_gone),
@@ -345,8 +358,11 @@ static void tell_verdict(const struct census *c, const struct remarks *remarks, 
   };
   group_problems(c, problems, &groups[GROUPS]);
   group_problems(c, recent, before);
-  for (int a = 0; a < BEOBOARD_NPROBLEMS; a++)
+  group_problems(c, unmeasured, unknown);
+  for (int a = 0; a < BEOBOARD_NPROBLEMS; a++) {
     if (before[a].count > 0) before[a].note = note_on(c, recent, a);
+    if (unknown[a].count > 0) unknown[a].note = note_on_unmeasured(c, unmeasured, a);
+  }
   const bool is_open = options.fail == FAIL_OPEN && c->not_on_board_count > 0;
   const uint64_t excess = is_open ? c->not_on_board_count : 0;
   uint64_t total = c->not_on_board_count, doubtful = c->not_on_board_count - excess, unhealthy = 0;
@@ -355,12 +371,12 @@ static void tell_verdict(const struct census *c, const struct remarks *remarks, 
     if (c->is_asked != NULL && c->is_asked[i] == 0) continue;
     /* No node is counted twice: an uncertain one may have a problem too. */
     unhealthy += problems[i] != 0;
-    doubtful += problems[i] != 0 || (recent[i] & options.recent) != 0 || is_gone[i] != 0 ||
+    doubtful += problems[i] != 0 || ((recent[i] | unmeasured[i]) & options.recent) != 0 || is_gone[i] != 0 ||
       ((BIT(SILENT) | BIT(UNCERTAIN) | BIT(NEVER)) >> c->states[i] & 1) != 0;
   }
   const uint64_t bad = groups[SILENT].count + groups[GONE].count + groups[NOT_ON_BOARD].count - excess;
   struct words text = long_words(), figures = long_words(), parts = long_words(), recents = long_words();
-  struct words warnings = long_words();
+  struct words warnings = long_words(), unknowns = long_words();
   bool is_warned = add_warnings(&warnings, c);
   is_warned = add_journals(&warnings, c, options.journal_run) || is_warned;
   const bool is_doubted = exceeds(doubtful, options.warning, total) || is_warned;
@@ -377,10 +393,11 @@ static void tell_verdict(const struct census *c, const struct remarks *remarks, 
   add_figure(&figures, "down", bad, NULL, &options.critical, total);
   const struct frame frame = frame_of(code, is_empty ? options.fail : is_open ? FAIL_OPEN : FAIL_NOT_SAID, &figures);
   for (size_t most = MOST_PARTS;; most--) {
-    bool is_first = true, is_first_recent = true;
-    text.len = parts.len = recents.len = 0;
+    bool is_first = true, is_first_recent = true, is_first_unknown = true;
+    text.len = parts.len = recents.len = unknowns.len = 0;
     for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) add_group(&parts, &groups[i], most, &is_first);
     for (int a = 0; a < BEOBOARD_NPROBLEMS; a++) add_group(&recents, &before[a], most, &is_first_recent);
+    for (int a = 0; a < BEOBOARD_NPROBLEMS; a++) add_group(&unknowns, &unknown[a], most, &is_first_unknown);
     if (!is_first) add_text(&text, "of ");
     if (is_empty) {
       add_text(&text, "no node is on the board: nothing is known about nodes");
@@ -391,6 +408,7 @@ static void tell_verdict(const struct census *c, const struct remarks *remarks, 
       add_text(&text, is_first ? " live" : text_of(&parts));
     }
     if (!is_first_recent) ADD(&text, "; ", SAY_RECENT(text_of(&recents)));
+    if (!is_first_unknown) ADD(&text, "; ", SAY_UNMEASURED(text_of(&unknowns)));
     for (size_t i = 0; i < remarks->count; i++) {
       add_text(&text, "; ");
       add_text(&text, remarks->texts[i]);
@@ -413,16 +431,19 @@ static void check_answer(void) {
   }
   const struct node_list others = census_in_states(&census, ~BIT(LIVE));
   const struct remarks remarks = remarks_of(&census, &others);
-  uint32_t *problems = (uint32_t *)keep(census.nodes + 1u, sizeof *problems), *recent = problems;
+  uint32_t *problems = (uint32_t *)keep(census.nodes + 1u, sizeof *problems);
+  uint32_t *recent = problems, *unmeasured = problems;
   if (!options.health_off) {
     problems = census_problems(&census);
     recent = census_recent(&census);
+    unmeasured = census_unmeasured(&census);
     for (uint32_t i = 0; i < census.nodes; i++) {
       problems[i] &= ~options.ignored;
-      recent[i] &= ~(options.ignored | problems[i]);
+      unmeasured[i] &= ~(options.ignored | problems[i]);
+      recent[i] &= ~(options.ignored | problems[i] | unmeasured[i]);
     }
   }
-  tell_verdict(&census, &remarks, problems, recent);
+  tell_verdict(&census, &remarks, problems, recent, unmeasured);
 }
 
 int main(int argc, char *argv[]) {

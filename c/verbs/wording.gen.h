@@ -91,6 +91,10 @@
   "last ", (age), " ago"
 #define SAY_RECENT_OFTEN(count, time, age) \
   (count), " times in ", (time), ", last ", (age), " ago"
+#define SAY_UNMEASURED(groups) \
+  "not measured any more: ", (groups)
+#define SAY_UNMEASURED_SINCE(age) \
+  "not measured since ", (age), " ago"
 #define SAY_JOURNAL_UNWRITTEN(moment, why, count) \
   "the journal of this board has not been written since ", (moment), ": ", (why), "; lines lost so far: ", (count)
 #define SAY_JOURNAL_STOPPED(moment, name) \

@@ -18,7 +18,7 @@ _beoboard() {
   local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} verb=${COMP_WORDS[1]}
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    COMPREPLY=($(compgen -W 'demo send receive status show odd ack events journal nodes check xml ganglia web prometheus metrics supermon zoom slurm bridge jobs users dump describe nodeset forget pace keygen relay mirror load --help --version' -- "$cur"))
+    COMPREPLY=($(compgen -W 'demo send receive status show odd ack events journal nodes check xml ganglia web prometheus metrics supermon zoom slurm bridge jobs users dump describe nodeset clear forget pace keygen relay mirror load --help --version' -- "$cur"))
     return
   fi
   case $verb:$prev in
@@ -28,13 +28,13 @@ _beoboard() {
       COMPREPLY=($(compgen -A hostname -W '-' -- "$cur")) ;;
     send:--interface | receive:--interface)
       COMPREPLY=($(compgen -W "$(cd /sys/class/net 2>/dev/null && echo *)" -- "$cur")) ;;
-    send:--key-file | send:--pace-file | send:--pretend | send:--config | receive:--board | receive:--key-file | receive:--config | status:--board | status:--config | show:--board | show:--config | odd:--board | odd:--config | ack:--board | ack:--config | events:--board | events:--config | journal:--board | journal:--config | nodes:--names | nodes:--board | nodes:--config | check:--board | check:--config | xml:--board | xml:--config | ganglia:--board | ganglia:--config | web:--board | web:--config | prometheus:--board | prometheus:--config | metrics:--board | metrics:--config | supermon:--board | supermon:--config | zoom:--record | zoom:--play | zoom:--config | slurm:--slurm-names | slurm:--board | slurm:--config | bridge:--kill-switch | bridge:--slurm-names | bridge:--board | bridge:--config | jobs:--board | jobs:--config | users:--board | users:--config | dump:--board | dump:--config | forget:--board | forget:--config | pace:--pace-file | keygen:--key-file | relay:--board | relay:--key-file | relay:--nats-creds | relay:--nats-nkey | relay:--nats-login | relay:--nats-ca | relay:--nats-cert | relay:--nats-cert-key | relay:--config | mirror:--board | mirror:--trust | mirror:--key-file | mirror:--nats-creds | mirror:--nats-nkey | mirror:--nats-login | mirror:--nats-ca | mirror:--nats-cert | mirror:--nats-cert-key | mirror:--config | load:--key-file | load:--jobs-file | load:--config)
+    send:--key-file | send:--pace-file | send:--pretend | send:--config | receive:--board | receive:--key-file | receive:--config | status:--board | status:--config | show:--board | show:--config | odd:--board | odd:--config | ack:--board | ack:--config | events:--board | events:--config | journal:--board | journal:--config | nodes:--names | nodes:--board | nodes:--config | check:--board | check:--config | xml:--board | xml:--config | ganglia:--board | ganglia:--config | web:--board | web:--config | prometheus:--board | prometheus:--config | metrics:--board | metrics:--config | supermon:--board | supermon:--config | zoom:--record | zoom:--play | zoom:--config | slurm:--slurm-names | slurm:--board | slurm:--config | bridge:--kill-switch | bridge:--slurm-names | bridge:--board | bridge:--config | jobs:--board | jobs:--config | users:--board | users:--config | dump:--board | dump:--config | clear:--board | clear:--config | forget:--board | forget:--config | pace:--pace-file | keygen:--key-file | relay:--board | relay:--key-file | relay:--nats-creds | relay:--nats-nkey | relay:--nats-login | relay:--nats-ca | relay:--nats-cert | relay:--nats-cert-key | relay:--config | mirror:--board | mirror:--trust | mirror:--key-file | mirror:--nats-creds | mirror:--nats-nkey | mirror:--nats-login | mirror:--nats-ca | mirror:--nats-cert | mirror:--nats-cert-key | mirror:--config | load:--key-file | load:--jobs-file | load:--config)
       COMPREPLY=($(compgen -f -- "$cur")) ;;
     send:--proc | send:--sys | send:--scratch | status:--slurm-dir | status:--journal-run | show:--slurm-dir | show:--journal-run | ack:--slurm-dir | ack:--journal-run | events:--journal-dir | journal:--journal-dir | journal:--journal-run | journal:--slurm-dir | journal:--bridge-dir | nodes:--slurm-dir | check:--journal-run | web:--slurm-dir | web:--journal-run | prometheus:--slurm-dir | slurm:--slurm-dir | slurm:--slurm-bin | bridge:--journal | bridge:--bridge-dir | bridge:--slurm-bin | jobs:--slurm-dir | jobs:--journal-run | users:--slurm-dir)
       COMPREPLY=($(compgen -d -- "$cur")) ;;
     receive:--listen | ganglia:--listen | ganglia:--gzip-listen | ganglia:--gmetad-listen | web:--listen | prometheus:--listen | supermon:--listen | supermon:--from | zoom:--at | relay:--nats | mirror:--nats)
       COMPREPLY=($(compgen -A hostname -- "$cur")) ;;
-    receive:--nodes | status:--nodes | status:-w | show:--nodes | show:-w | odd:--nodes | odd:-w | events:--nodes | events:-w | nodes:--nodes | nodes:-w | check:--nodes | metrics:--nodes | jobs:--nodes | jobs:-w | users:--nodes | users:-w | nodeset:--exclude | nodeset:-x | nodeset:--intersection | nodeset:-i | pace:--nodes | pace:-w | keygen:--nodes | load:--nodes | load:--silent | load:--full)
+    receive:--nodes | status:--nodes | status:-w | show:--nodes | show:-w | odd:--nodes | odd:-w | events:--nodes | events:-w | nodes:--nodes | nodes:-w | check:--nodes | metrics:--nodes | jobs:--nodes | jobs:-w | users:--nodes | users:-w | nodeset:--exclude | nodeset:-x | nodeset:--intersection | nodeset:-i | clear:--nodes | clear:-w | pace:--nodes | pace:-w | keygen:--nodes | load:--nodes | load:--silent | load:--full)
       COMPREPLY=($(compgen -W "$(_beoboard_nodes "${COMP_WORDS[@]}")" -- "$cur")) ;;
     receive:--require | mirror:--require)
       COMPREPLY=($(compgen -W 'none cluster node' -- "$cur")) ;;
@@ -45,7 +45,7 @@ _beoboard() {
     status:--owner | show:--owner | odd:--owner | ack:--owner | events:--owner | journal:--owner | nodes:--owner | check:--owner | xml:--owner | ganglia:--owner | web:--owner | prometheus:--owner | metrics:--owner | supermon:--owner | slurm:--owner | bridge:--owner | jobs:--owner | users:--owner | dump:--owner | keygen:--owner | relay:--owner)
       COMPREPLY=($(compgen -u -- "$cur")) ;;
     events:--kind)
-      _beoboard_list 'silent heard_again problem problem_resolved boot goodbye restart reset refusal clone new removed link_down link_up dark lit overflow takeover forget followed deaf lost stalled resumed no_board board clock_step order acknowledged withdrawn odd odd_ended begin end held bad_health root_readonly memory_errors gpu_lost gpu_errors root_full scratch_full health_warning oom hung_tasks throttled ecc' ;;
+      _beoboard_list 'silent heard_again problem problem_resolved boot goodbye restart reset refusal clone new removed link_down link_up dark lit overflow takeover forget followed deaf clear lost stalled resumed no_board board clock_step order acknowledged withdrawn odd odd_ended begin end held bad_health root_readonly memory_errors gpu_lost gpu_errors root_full scratch_full health_warning oom hung_tasks throttled ecc' ;;
     nodes:--state | nodes:-s)
       _beoboard_list 'silent unknown uncertain never left live' ;;
     nodes:--with-problem | check:--ignore | bridge:--ignore)
@@ -101,6 +101,7 @@ _beoboard_words() {
       dump) COMPREPLY=($(compgen -W '--board --owner --json --config --help -h' -- "$cur")) ;;
       describe) COMPREPLY=($(compgen -W '--json --help -h' -- "$cur")) ;;
       nodeset) COMPREPLY=($(compgen -W '--expand -e --fold -f --nd --count -c --exclude -x --intersection -i --help -h' -- "$cur")) ;;
+      clear) COMPREPLY=($(compgen -W '--nodes -w --board --json --config --help -h' -- "$cur")) ;;
       forget) COMPREPLY=($(compgen -W '--board --json --config --help -h' -- "$cur")) ;;
       pace) COMPREPLY=($(compgen -W '--nodes -w --interval --for --off --via --pace-file --dry-run --help -h' -- "$cur")) ;;
       keygen) COMPREPLY=($(compgen -W '--key-id --key-file --nodes --relay --owner --help -h' -- "$cur")) ;;

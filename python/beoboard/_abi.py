@@ -234,6 +234,7 @@ class EventKind(Word):
     FOLLOWED = 13, "of none: a mirror began to follow a master; detail: which of mirror_names"
     CLONE = 14, "of a record: two machines report as one"
     DEAF = 15, "of none: the receiver could not hear until now; detail: for how many ms"
+    CLEAR = 16, "of a record: problems that nothing measures were cleared; detail: which"
 
 
 @says(
@@ -511,7 +512,7 @@ class Memory(Record):
     """What was concluded from the reports that are no longer on the board."""
 
     __slots__ = ()
-    size = 448
+    size = 584
     remembers_age_ns = field.maybe_number("q", 0, "Ns: since when: \"none\" and every count below are since then.", none=-1)
     heard_age_ns = field.maybe_number("q", 8, "Ns: since when it is heard without a gap of more than uncertain_after.", none=-1)
     boot_age_ns = field.maybe_number("q", 16, "Ns: since the first report of its boot.", none=-1)
@@ -522,6 +523,9 @@ class Memory(Record):
     last_words = field.word(LastWords, "I", 56, "What that said: bit n for number n of enum beoboard_last_words.")
     recent = field.word(Problem, "I", 60, "As beoboard_recent().")
     episodes = field.parts(Episode, 16, 64, "By enum beoboard_problem.")
+    unmeasured = field.number("I", 448, "Problems of `recent` that its newest report does not measure.")
+    unsettled = field.number("I", 452, "Of these, those that the last report to measure them showed.")
+    measured_age_ns = field.numbers("16q", 456, "Ns: of these, since when they are not measured.")
 
 
 class Refusal(Record):

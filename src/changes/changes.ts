@@ -105,6 +105,7 @@ interface KnownProblems {
   readonly opened: number;
   readonly realNs: bigint;
   readonly problems: Uint32Array;
+  readonly unsettled: Uint32Array;
   readonly states: Uint8Array;
 }
 
@@ -394,8 +395,7 @@ export class ChangeFollower {
       for (const piece of this.reader.pieces()) {
         // Changes of another board are reported once its nodes are known.
         if (this.reader.opened !== this.#opened || piece.stalled || piece.retired) return;
-        const { problems, states } = piece.overview;
-        this.#compareProblems(changes, { problems, states, realNs: piece.realNs }, first);
+        this.#compareProblems(changes, { ...piece.overview, realNs: piece.realNs }, first);
         first += piece.count;
       }
     }
@@ -405,12 +405,14 @@ export class ChangeFollower {
   /** The nodes from number `first` on. */
   #compareProblems(
     changes: BoardChange[],
-    { problems, states, realNs }: Omit<KnownProblems, 'opened'>,
+    { problems, unsettled, states, realNs }: Omit<KnownProblems, 'opened'>,
     first: number,
   ): void {
     const end = Math.min(problems.length, this.#names.length - first);
     for (let i = 0; i < end; i++) {
-      const [before, now] = [this.#problems[first + i]!, problems[i]!];
+      const before = this.#problems[first + i]!;
+      // One that is no longer measured is not resolved.
+      const now = problems[i]! | (before & unsettled[i]!);
       // The problems of a node that is not heard are unknown, so the last known ones stay.
       if (before === now || !HEARD.has(states[i]!)) continue;
       this.#problems[first + i] = now;

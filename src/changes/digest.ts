@@ -165,6 +165,9 @@ export class DigestBuilder {
       skews: new Float64Array(room),
       problems: new Uint32Array(room),
       kernels: new Uint32Array(room),
+      unmeasured: new Uint32Array(room),
+      unsettled: new Uint32Array(room),
+      measured: new Uint32Array(room),
       states: new Uint8Array(room),
       known: new Uint8Array(room),
     };
@@ -180,8 +183,7 @@ export class DigestBuilder {
     const all = this.#all as Overview;
     const nodes = Math.min(piece.count, this.#count - first);
     const { overview } = piece;
-    for (const key of ['ages', 'skews', 'problems', 'kernels', 'states', 'known'] as const)
-      all[key].set(overview[key].subarray(0, nodes), first);
+    for (const key of Object.keys(all) as (keyof Overview)[]) all[key].set(overview[key].subarray(0, nodes), first);
     const isRefusing = Object.keys(this.#digest.refused).length > 0;
     for (let i = 0; i < nodes; i++) {
       this.links[first + i] = piece.linkOf(i);
@@ -209,15 +211,10 @@ export class DigestBuilder {
   get overview(): Overview {
     if (this.#overview !== undefined) return this.#overview;
     const count = this.#count;
-    const { ages, skews, problems, kernels, states, known } = this.#all as Overview;
-    this.#overview = {
-      ages: ages.subarray(0, count),
-      skews: skews.subarray(0, count),
-      problems: problems.subarray(0, count),
-      kernels: kernels.subarray(0, count),
-      states: states.subarray(0, count),
-      known: known.subarray(0, count),
-    };
+    const all = Object.entries(this.#all as Overview);
+    this.#overview = Object.fromEntries(
+      all.map(([key, array]) => [key, array.subarray(0, count)]),
+    ) as unknown as Overview;
     return this.#overview;
   }
 }

@@ -57,7 +57,7 @@ export const verb = defineVerb({
   notes: `Prints one line of at most 1,023 bytes, with performance data after the bar |; if there is too little room, fewer names. Critical: nodes that are silent, that left longer than 10 minutes ago, or that are
 named with --nodes and not on the board. Warning: these, and nodes that are uncertain, never reported, or unhealthy. beoboard status --help lists
 problems; --ignore leaves some out, --health off all. A problem that went is recent for its quiet time: ten minutes if a
-counter shows it, for ecc an hour, else a minute. It is told, and warns if --recent names it. A node that left less than 10 minutes ago is not an error. After the nodes come more
+counter shows it, for ecc an hour, else a minute. It is told, and warns if --recent names it, and so is one that is not measured any more. A node that left less than 10 minutes ago is not an error. After the nodes come more
 likely causes: an interface of this master that is down or through which no node is heard any more, and why reports are rejected. It warns of
 two machines that report as one node, with both addresses, of a receiver that could not read its options again, of a full board, of IP
 fragments that are not joined, and of a journal of the board that does not write. With
@@ -120,9 +120,11 @@ interface Recent {
 interface Troubles {
   readonly problems: readonly (readonly [problem: Problem, names: readonly string[]])[];
   readonly recent: readonly Recent[];
+  /** Those that are not measured any more. */
+  readonly unmeasured: readonly Recent[];
 }
 
-const NO_TROUBLES: Troubles = { problems: [], recent: [] };
+const NO_TROUBLES: Troubles = { problems: [], recent: [], unmeasured: [] };
 
 /** The problems that warn also when they are recent, unless --recent says otherwise. */
 const RECENT: readonly Problem[] = ['gpu_errors', 'hung_tasks', 'throttled'];
@@ -132,6 +134,7 @@ interface Troubled {
   readonly name: string;
   readonly problems: number;
   readonly recent: number;
+  readonly unmeasured: number;
   readonly sinceMs: number;
   readonly episodes: readonly Episode[];
 }
@@ -142,15 +145,25 @@ function troubled(snapshot: Snapshot, index: number, ignored: number): Troubled 
   if (state !== 'live' && state !== 'uncertain') return undefined;
   const problems = (snapshot.overview.problems[index] ?? 0) & ~ignored;
   const memory = snapshot.memoryOf(index);
-  const recent = (memory?.recentBits ?? 0) & ~ignored & ~problems;
-  if (problems === 0 && recent === 0) return undefined;
-  const episodes = problemsOf(recent).flatMap(problem => memory?.episode(problem) ?? []);
-  return { name: snapshot.node(index).name, problems, recent, sinceMs: memory?.sinceMs ?? 0, episodes };
+  const unmeasured = (snapshot.overview.unmeasured[index] ?? 0) & ~ignored & ~problems;
+  const recent = (memory?.recentBits ?? 0) & ~ignored & ~problems & ~unmeasured;
+  if (problems === 0 && recent === 0 && unmeasured === 0) return undefined;
+  const episodes = problemsOf(recent | unmeasured).flatMap(problem => memory?.episode(problem) ?? []);
+  return { name: snapshot.node(index).name, problems, recent, unmeasured, sinceMs: memory?.sinceMs ?? 0, episodes };
+}
+
+const episodesOf = (problem: Problem, nodes: readonly Troubled[]) =>
+  nodes.flatMap(node => node.episodes.filter(episode => episode.problem === problem));
+
+/** Since when the first of these nodes was no longer measured for the problem. */
+function noteOnUnmeasured(problem: Problem, nodes: readonly Troubled[]): string {
+  const age = formatDuration(Math.max(...episodesOf(problem, nodes).map(({ measuredMs }) => measuredMs)));
+  return sentences.unmeasuredSince({ age });
 }
 
 /** When a problem of these nodes was last seen, and how often, if one of them had it more than once. */
 function noteOn(problem: Problem, nodes: readonly Troubled[]): string {
-  const episodes = nodes.flatMap(node => node.episodes.filter(episode => episode.problem === problem));
+  const episodes = episodesOf(problem, nodes);
   const count = episodes.reduce((sum, episode) => sum + episode.count, 0);
   const age = formatDuration(Math.min(...episodes.map(({ seenMs }) => seenMs)));
   if (count <= nodes.length) return sentences.recentOnce({ age });
@@ -174,14 +187,17 @@ function lookForTroubles(
     }
   }
   const namesOf = (those: readonly Troubled[]) => those.map(({ name }) => name);
-  return {
-    problems: byProblem(nodes).map(([problem, those]) => [problem, namesOf(those)]),
-    recent: byProblem(nodes.map(node => ({ ...node, problems: node.recent }))).map(([problem, those]) => ({
+  const withNotes = (of: 'recent' | 'unmeasured', noteOn: (problem: Problem, nodes: readonly Troubled[]) => string) =>
+    byProblem(nodes.map(node => ({ ...node, problems: node[of] }))).map(([problem, those]) => ({
       problem,
       names: namesOf(those),
       note: noteOn(problem, those),
       warns: warning.includes(problem),
-    })),
+    }));
+  return {
+    problems: byProblem(nodes).map(([problem, those]) => [problem, namesOf(those)]),
+    recent: withNotes('recent', noteOn),
+    unmeasured: withNotes('unmeasured', noteOnUnmeasured),
   };
 }
 
@@ -242,7 +258,7 @@ export function judgeSelection(
 export function judgeCensus(
   census: Census,
   options: Limits,
-  { problems, recent }: Troubles = NO_TROUBLES,
+  { problems, recent, unmeasured }: Troubles = NO_TROUBLES,
   most: number = MOST_PARTS,
 ): Verdict {
   const { counts, kept, notOnBoard, remarks, warnings } = census;
@@ -257,7 +273,8 @@ export function judgeCensus(
     ['never reported', of('never')],
   ];
   const unhealthy = new Set(problems.flatMap(([, names]) => names));
-  const suspect = new Set([...unhealthy, ...recent.filter(({ warns }) => warns).flatMap(({ names }) => names)]);
+  const lately = [...recent, ...unmeasured].filter(({ warns }) => warns);
+  const suspect = new Set([...unhealthy, ...lately.flatMap(({ names }) => names)]);
   const total = Object.values(counts).reduce((a, b) => a + b, 0) + notOnBoard.length;
   const excess = open ? notOnBoard.length : 0;
   const bad = groups.slice(0, 3).reduce((sum, [, names]) => sum + names.length, 0) - excess;
@@ -266,7 +283,8 @@ export function judgeCensus(
   const doubtful = named.length + suspect.size - named.filter(name => suspect.has(name)).length - excess;
   const [warning, critical] = [limitOf(options.warning, total), limitOf(options.critical, total)];
   const parts = groupTexts([...groups, ...problems], most);
-  const before = recent.map(({ problem, names, note }) => shown([problem, names, note], most));
+  const told = (those: readonly Recent[]) =>
+    those.map(({ problem, names, note }) => shown([problem, names, note], most)).join(', ');
   const nodes = plural(total);
   const figures = [
     `live=${counts.live};;;0;${total}`,
@@ -283,7 +301,8 @@ export function judgeCensus(
     code: bad > critical ? 2 : doubtful > warning || warnings.length > 0 ? 1 : 0,
     text: [
       parts.length === 0 ? `${nodes}, ${counts.live} live` : `of ${nodes} ${parts.join(', ')}`,
-      ...(before.length === 0 ? [] : [sentences.recent({ groups: before.join(', ') })]),
+      ...(recent.length === 0 ? [] : [sentences.recent({ groups: told(recent) })]),
+      ...(unmeasured.length === 0 ? [] : [sentences.unmeasured({ groups: told(unmeasured) })]),
       ...remarks,
       ...warnings,
     ].join('; '),

@@ -55,9 +55,14 @@ export class EventFeed {
     try {
       const isBeginning = this.#follower === undefined;
       this.#follower ??= new ChangeFollower(this.reader, { last: FIRST });
-      const { problems, states } = digest?.overview ?? { problems: new Uint32Array(), states: new Uint8Array() };
+      const none = new Uint32Array();
+      const { problems, unsettled, states } = digest?.overview ?? {
+        problems: none,
+        unsettled: none,
+        states: new Uint8Array(),
+      };
       const realNs = digest?.realNs ?? 0n;
-      happened = this.#follower.look({ opened: this.reader.opened, realNs, problems, states });
+      happened = this.#follower.look({ opened: this.reader.opened, realNs, problems, unsettled, states });
       // The states at the first look are not events.
       if (isBeginning) happened = happened.filter(({ event }) => event !== 'state' && event !== 'begin');
     } catch (error) {

@@ -240,7 +240,7 @@ export class Documents {
 }
 
 /** The silences and recent problems that the board remembers of a node, in a few words. */
-function rememberedText({ memory, state }: Node): string {
+function rememberedText({ memory, state, unmeasured }: Node): string {
   if (memory === undefined) return '';
   const { silence, recent, sinceMs } = memory;
   const parts: string[] = [];
@@ -253,8 +253,13 @@ function rememberedText({ memory, state }: Node): string {
         : `last for ${formatDuration(beganMs - endedMs)} until ${formatDuration(endedMs)} ago`;
     parts.push(`silent ${often} in ${formatDuration(sinceMs)}, ${last}`);
   }
-  const seen = recent.map(problem => `${problem} ${formatDuration(memory.episode(problem)?.seenMs ?? 0)} ago`);
+  const lost = unmeasured.map(
+    problem => `${problem} since ${formatDuration(memory.episode(problem)?.measuredMs ?? 0)}`,
+  );
+  const measured = recent.filter(problem => !unmeasured.includes(problem));
+  const seen = measured.map(problem => `${problem} ${formatDuration(memory.episode(problem)?.seenMs ?? 0)} ago`);
   if (seen.length > 0) parts.push(`recent problems: ${seen.join(', ')}`);
+  if (lost.length > 0) parts.push(`problems not measured: ${lost.join(', ')}`);
   return parts.join('; ');
 }
 

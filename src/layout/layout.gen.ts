@@ -1,7 +1,7 @@
 // Generated from the documents in proto/. Do not edit: change these and run `npm run generate`.
 
 export const HASH_STAT_V1 = 0xf0b4d862878e67acn;
-export const HASH_BOARD_V2 = 0xc3fab5257efb82e0n;
+export const HASH_BOARD_V2 = 0xb2e7e994297f63e1n;
 export const HASH_RELAY_V1 = 0x14f03f6c41556db3n;
 
 /** Numbers that the documents name. */
@@ -432,7 +432,10 @@ export const structs = {
       boot_ns: { offset: 232, type: 'u64', count: 0, unit: 'ns', kind: '' },
       remembers_since_ns: { offset: 240, type: 'u64', count: 0, unit: 'ns', kind: '' },
       last_words: { offset: 248, type: 'u64', count: 0, unit: 'word said', kind: '' },
-      rising: { offset: 256, type: 'u64', count: 8, unit: 'count', kind: '' },
+      rising: { offset: 256, type: 'u64', count: 5, unit: 'count', kind: '' },
+      health_gone_ns: { offset: 296, type: 'u64', count: 0, unit: 'ns', kind: '' },
+      gpu_gone_ns: { offset: 304, type: 'u64', count: 0, unit: 'ns', kind: '' },
+      reserved1: { offset: 312, type: 'u64', count: 0, unit: '', kind: 'reserved' },
       episodes: { offset: 320, type: 'episode', count: 16, unit: '', kind: '' },
     },
   },
@@ -747,7 +750,7 @@ export const enums = {
   virt: ['metal', 'vm', 'container'],
   power_src: ['none', 'hwmon', 'bmc'],
   gpu_vendor: ['none', 'nvidia', 'amd', 'intel'],
-  event_kind: ['none', 'restart', 'reboot', 'reset', 'goodbye', 'refusal', 'link_up', 'link_down', 'dark', 'lit', 'overflow', 'takeover', 'forget', 'followed', 'clone', 'deaf'],
+  event_kind: ['none', 'restart', 'reboot', 'reset', 'goodbye', 'refusal', 'link_up', 'link_down', 'dark', 'lit', 'overflow', 'takeover', 'forget', 'followed', 'clone', 'deaf', 'clear'],
   reload_part: ['none', 'options', 'nodes', 'keys'],
   reason: ['none', 'size', 'magic', 'version', 'length', 'cluster', 'reserved', 'name', 'interval', 'range', 'auth_missing', 'key_id', 'tag', 'stranger', 'clock', 'rival', 'replay', 'late', 'full'],
   relay_kind: ['none', 'batch', 'index', 'pong', 'ping', 'ask'],

@@ -35,6 +35,8 @@ export const sentences = {
   recent: (s: { groups: string | number }) => `recent: ${s.groups}`,
   recentOnce: (s: { age: string | number }) => `last ${s.age} ago`,
   recentOften: (s: { count: string | number; time: string | number; age: string | number }) => `${s.count} times in ${s.time}, last ${s.age} ago`,
+  unmeasured: (s: { groups: string | number }) => `not measured any more: ${s.groups}`,
+  unmeasuredSince: (s: { age: string | number }) => `not measured since ${s.age} ago`,
   journalUnwritten: (s: { moment: string | number; why: string | number; count: string | number }) => `the journal of this board has not been written since ${s.moment}: ${s.why}; lines lost so far: ${s.count}`,
   journalStopped: (s: { moment: string | number; name: string | number }) => `the journal of this board has stopped: it last ran at ${s.moment}; see systemctl status beoboard-journal@${s.name}`,
 };

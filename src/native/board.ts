@@ -12,10 +12,12 @@ export const SNAPSHOT_HEAD = { nowNs: 0, realNs: 8, nodes: 16, stalled: 24, byte
  * The results for each node after its copies, in arrays one after another, in this order: its age in ms (f64), -1 if
  * there is no report; for a live node its wall clock minus the master's in s (f64), otherwise 0; for a live or
  * uncertain node its problems (u32), bits by the numbers of the problems, otherwise 0; a number for a live node's
- * kernel release (u32), the same for the same release, otherwise 0; its state (u8), as numbered in beoboard.h; and its
+ * kernel release (u32), the same for the same release, otherwise 0; like its problems, those that are not measured and no
+ * longer shown as present (u32), and those that the last report to measure them showed (u32), and those that its
+ * newest report can show (u32); its state (u8), as numbered in beoboard.h; and its
  * state at the receiver's last heartbeat (u8).
  */
-export const OVERVIEW = { bytes: 26 } as const;
+export const OVERVIEW = { bytes: 38 } as const;
 
 /** How much of the whole is in use, and on how many nodes. */
 export interface PartInUse {

@@ -51,6 +51,11 @@ interface WriterChanges {
    * one line for people.
    */
   forget(names: readonly string[]): boolean[];
+  /**
+   * Clears what is remembered of these nodes and not measured. Returns for each name: 0 it had no record, 1 nothing was
+   * to clear, 2 cleared. Throws one line for people.
+   */
+  clear(names: readonly string[]): number[];
 }
 
 /**

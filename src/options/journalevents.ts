@@ -7,6 +7,7 @@ export const EVENTS = [
   ...['clone', 'new', 'removed', 'link_down', 'link_up', 'dark', 'lit', 'overflow', 'takeover', 'forget', 'followed'],
   ...[
     'deaf',
+    'clear',
     'lost',
     'stalled',
     'resumed',

@@ -51,6 +51,8 @@ export function nodeText(
       return 'reset: accepted only because nothing else was heard';
     case 'goodbye':
       return 'said goodbye';
+    case 'clear':
+      return 'problems that are not measured any more were cleared by hand';
     case 'clone':
       return `two machines report as one${happening.addresses === undefined ? '' : `, from ${happening.addresses.join(' and ')}`}`;
     case 'refusal':

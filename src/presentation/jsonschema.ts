@@ -60,6 +60,7 @@ const EVENTS: Readonly<Record<BoardChange['event'], readonly [about: string, key
     reboot: ['the node was booted; last_words if that was without a goodbye', { ...ofNode, 'last_words?': LAST_WORDS }],
     reset: ['a report was accepted only because nothing else was heard', ofNode],
     goodbye: ['the sender was shut down cleanly', ofNode],
+    clear: ['somebody cleared its problems that are not measured any more', ofNode],
     refusal: [
       'the first rejection of its kind in a minute; node is absent if no record is concerned',
       { ...ofNode, 'reason?': text('a word of the enum reason in proto/board-v2.md') },
@@ -257,6 +258,14 @@ const TOP: Readonly<Record<string, Schema>> = {
   Forgotten: object(
     { schema, forgotten: array(text()), unknown: array(text(), 'those without a record') },
     'beoboard forget',
+  ),
+  Cleared: object(
+    {
+      ...{ schema, cleared: array(text()) },
+      nothing: array(text(), 'those of which all that is remembered is measured'),
+      unknown: array(text(), 'those without a record'),
+    },
+    'beoboard clear',
   ),
   Event: { anyOf: eventShapes, description: 'a line of beoboard events' },
   JournalEvent: JOURNAL,

@@ -42,6 +42,7 @@ const MEMORY = object(
       object({ count: integer(), began_ms: number('the last began'), seen_ms: number('the last was last seen') }),
       'by problem',
     ),
+    'unmeasured?': map(number(), 'problems that are not over and not measured any more: since when'),
     'silence?': object({
       count: integer(),
       began_ms: number('the last began'),

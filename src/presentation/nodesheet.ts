@@ -164,13 +164,13 @@ function beginText({ snapshot, memory }: Node, problem: Problem): Fact {
 }
 
 /** What the board remembers: problems that are over or come and go, silences, and the last words before the last one. */
-function remembered({ snapshot, memory, problems, state }: Node, saying: Saying | undefined): FactLine[] {
+function remembered({ snapshot, memory, problems, doubts, state }: Node, saying: Saying | undefined): FactLine[] {
   if (memory === undefined) return lastReport(snapshot, saying, 'fell silent');
   const { silence, lastWords, sinceMs } = memory;
   const ago = (ms: number) => `${formatDuration(ms)} ago`;
   const times = (count: number) => (count === 1 ? 'once' : `${count} times in ${formatDuration(sinceMs)}`);
   const lines: FactLine[] = memory.episodes
-    .filter(({ problem, count }) => count > 1 || !problems.includes(problem))
+    .filter(({ problem, count }) => count > 1 || !(problems.includes(problem) || doubts.includes(problem)))
     .map(({ problem, count, seenMs, isOver }) => [
       `${isOver ? 'earlier' : 'recent'}: ${PROBLEM_TEXT[problem]}`,
       times(count),
@@ -196,12 +196,19 @@ function lastReport(snapshot: Snapshot, saying: Saying | undefined, what: string
 }
 
 function health(facts: NodeFacts): FactLine[] {
-  const { state, problems } = facts.node;
+  const { snapshot, state, problems, unmeasured, doubts, memory } = facts.node;
   // Problems of a node that is not heard are not judged.
-  const isWell = problems.length === 0 && (state === 'live' || state === 'uncertain');
+  const isWell = problems.length === 0 && doubts.length === 0 && (state === 'live' || state === 'uncertain');
   return [
     [isWell ? 'no problems' : undefined],
     ...problems.map(problem => [`problem: ${PROBLEM_TEXT[problem]}`, beginText(facts.node, problem)]),
+    ...doubts.map(problem => {
+      const since = `not measured since ${moment(snapshot, memory?.episode(problem)?.measuredMs ?? 0)}`;
+      // For a minute it is still taken for present.
+      return unmeasured.includes(problem)
+        ? [`${since}: ${PROBLEM_TEXT[problem]}`]
+        : [`problem: ${PROBLEM_TEXT[problem]}`, beginText(facts.node, problem), since];
+    }),
     ...remembered(facts.node, facts.saying),
     wordOfCheck(facts),
     [

@@ -11,6 +11,7 @@ import { keysOf, mirrorOf, reloadFailed, sinceMs } from '../shm/header.js';
 import { isInPieces, type LinkEntry, linkName, linkState, listenedMs } from '../shm/links.js';
 import { mayBeRefused } from '../shm/liveness.js';
 import type { Memory } from '../shm/memory.js';
+import type { Problem } from '../shm/problems.js';
 import { visitRates } from '../shm/rates.js';
 import { refusalText } from '../shm/sentences.js';
 import type { Node, SenderEntry, Snapshot, Totals } from '../shm/snapshot.js';
@@ -146,7 +147,7 @@ const KEYS = {
 };
 
 /** What is remembered of a node; what never was since then is absent. */
-function memoryJson(memory: Memory, saying: Saying | undefined = memory.lastWords) {
+function memoryJson(memory: Memory, unmeasured: readonly Problem[], saying: Saying | undefined = memory.lastWords) {
   const { sinceMs, heardMs, bootMs, recent, episodes, silence } = memory;
   const { count, beganMs, endedMs } = silence ?? {};
   return {
@@ -162,6 +163,10 @@ function memoryJson(memory: Memory, saying: Saying | undefined = memory.lastWord
               { count, began_ms: beganMs, seen_ms: seenMs },
             ]),
           )
+        : undefined,
+    unmeasured:
+      unmeasured.length > 0
+        ? Object.fromEntries(unmeasured.map(problem => [problem, memory.episode(problem)?.measuredMs]))
         : undefined,
     silence: silence && { count, began_ms: beganMs, ended_ms: endedMs },
     last_words: saying && saidJson(saying),
@@ -197,7 +202,7 @@ function putNode(page: Page, node: Node, more: string, reports: LastReports): vo
     const { reason, ageMs, offsetUs } = lastRefusal;
     putKeyed(page, KEYS.lastRefusal, { reason, age_ms: ageMs, offset_us: offsetUs });
   }
-  putKeyed(page, KEYS.memory, memory && memoryJson(memory, reports.of(node)));
+  putKeyed(page, KEYS.memory, memory && memoryJson(memory, node.unmeasured, reports.of(node)));
   if (report !== undefined) {
     page.prepared(KEYS.report);
     putReport(page, view, report);

@@ -55,6 +55,10 @@ const ofState = (take: (snapshot: Snapshot, index: number) => number): Measure =
   take: ({ snapshot, index }) => take(snapshot as Snapshot, index),
 });
 
+/** When that was, by the clock of the master, s since 1970. */
+const timeOf = ({ realNs }: Snapshot, agoMs: number | undefined) =>
+  agoMs === undefined ? Number.NaN : Math.round(Number(realNs / 1_000_000n - BigInt(Math.round(agoMs))) / 1000);
+
 // The links of one snapshot, read once.
 let asked: Snapshot | undefined;
 let dark: ReadonlySet<number> = new Set();
@@ -121,12 +125,25 @@ const STATE: readonly MetricFamily[] = [
     Object.fromEntries(
       PROBLEMS.map(problem => {
         const take = (snapshot: Snapshot, index: number) => {
-          const seenMs = snapshot.memoryOf(index)?.episode(problem)?.seenMs;
-          return seenMs === undefined
-            ? Number.NaN
-            : Math.round(Number(snapshot.realNs / 1_000_000n - BigInt(seenMs)) / 1000);
+          return timeOf(snapshot, snapshot.memoryOf(index)?.episode(problem)?.seenMs);
         };
         return [problem, column(ofState(take), 'known')];
+      }),
+    ),
+  ),
+  several(
+    'node_problem_unmeasured_since_timestamp_seconds',
+    'gauge',
+    'Since when a problem that the node last had is not measured any more, by the clock of the master; no series for others.',
+    'problem',
+    Object.fromEntries(
+      PROBLEMS.map(problem => {
+        const mask = problemBit(problem);
+        const take = (snapshot: Snapshot, index: number) =>
+          ((snapshot.overview.unmeasured[index] as number) & mask) === 0
+            ? Number.NaN
+            : timeOf(snapshot, snapshot.memoryOf(index)?.episode(problem)?.measuredMs);
+        return [problem, column(ofState(take), 'heard')];
       }),
     ),
   ),

@@ -1,4 +1,5 @@
-// The receiver's control socket for its own administrator: a Unix socket beside the board, by which nodes are removed.
+// The receiver's control socket for its own administrator: a Unix socket beside the board, by which nodes are removed,
+// and problems cleared.
 // One line of JSON each way. Refuses everybody except the receiver's own user and root: the socket's mode is 0600.
 
 import { lstatSync, rmSync } from 'node:fs';
@@ -8,8 +9,23 @@ import { isObject, isText, jsonOf } from '../text/shape.js';
 import { oneLine } from '../text/text.js';
 
 /** Names that had a record, and names that had none. */
-export type Forgotten = { forgotten: string[]; unknown: string[] };
-type ControlAnswer = Forgotten | { error: string };
+type Forgotten = { forgotten: string[]; unknown: string[] };
+/** Names of which something was cleared, those of which nothing was to clear, and those that had no record. */
+type Cleared = { cleared: string[]; nothing: string[]; unknown: string[] };
+
+/** What can be asked, and what is answered. */
+export interface Answers {
+  forget: Forgotten;
+  clear: Cleared;
+}
+export type Request = keyof Answers;
+const KEYS: Readonly<Record<Request, readonly string[]>> = {
+  forget: ['forgotten', 'unknown'],
+  clear: ['cleared', 'nothing', 'unknown'],
+};
+
+/** Does it with these names; throws one line for people. */
+type Requests = { readonly [R in Request]: (names: string[]) => Answers[R] };
 
 const LONGEST_NAME = 63;
 
@@ -20,20 +36,22 @@ function hasKeys<K extends string>(value: unknown, ...keys: K[]): value is Recor
 
 const areTexts = (value: unknown): value is string[] => Array.isArray(value) && value.every(isText);
 
-/** The names to remove; undefined: the line is not a valid request. */
-function namesOf(line: string): string[] | undefined {
+/** What is asked, and of which names; undefined: the line is not a valid request. */
+function requestOf(line: string): readonly [Request, string[]] | undefined {
   const question = jsonOf(line);
-  if (!hasKeys(question, 'forget') || !areTexts(question.forget)) return undefined;
-  return question.forget.every(name => name !== '' && name.length <= LONGEST_NAME) ? question.forget : undefined;
+  const request = (Object.keys(KEYS) as Request[]).find(key => hasKeys(question, key));
+  const names: unknown = request && (question as Record<Request, unknown>)[request];
+  if (request === undefined || !areTexts(names)) return undefined;
+  return names.every(name => name !== '' && name.length <= LONGEST_NAME) ? [request, names] : undefined;
 }
 
 /** A receiver's answer; undefined: the line is not a valid answer. */
-function answerOf(line: string): ControlAnswer | undefined {
+function answerOf<R extends Request>(request: R, line: string): Answers[R] | { error: string } | undefined {
   const answer = jsonOf(line);
   if (hasKeys(answer, 'error') && isText(answer.error)) return { error: answer.error };
-  if (!hasKeys(answer, 'forgotten', 'unknown')) return undefined;
-  const { forgotten, unknown } = answer;
-  return areTexts(forgotten) && areTexts(unknown) ? { forgotten, unknown } : undefined;
+  return hasKeys(answer, ...KEYS[request]) && Object.values(answer).every(areTexts)
+    ? (answer as Answers[R])
+    : undefined;
 }
 
 /** A million names of the longest kind. */
@@ -49,6 +67,16 @@ export function controlPath(board: string): string {
 /** Sorts names by whether they had a record. */
 export function sortOut(names: readonly string[], found: readonly boolean[]): Forgotten {
   return { forgotten: names.filter((_, i) => found[i]), unknown: names.filter((_, i) => !found[i]) };
+}
+
+/** Sorts names by what `Writer.clear` found of them. */
+export function sortCleared(names: readonly string[], found: readonly number[]): Cleared {
+  const [unknown, nothing, cleared] = [0, 1, 2].map(what => names.filter((_, i) => found[i] === what)) as [
+    string[],
+    string[],
+    string[],
+  ];
+  return { cleared, nothing, unknown };
 }
 
 /** Reads one line and ignores everything after it. */
@@ -69,23 +97,22 @@ async function readLine(socket: Socket): Promise<string> {
 /** The socket, which exists as long as the receiver runs. */
 export class Control {
   readonly #path: string;
-  readonly #forget: (names: string[]) => boolean[];
+  readonly #requests: Requests;
   readonly #log: Log;
   #server: Server | undefined;
   /** Of the socket that we listen on. */
   #inode: number | undefined;
 
-  /** @param forget returns for each name whether it had a record; throws one line for people */
-  constructor(board: string, forget: (names: string[]) => boolean[], log: Log) {
+  constructor(board: string, requests: Requests, log: Log) {
     this.#path = controlPath(board);
-    this.#forget = forget;
+    this.#requests = requests;
     this.#log = log;
   }
 
   /** Listens. A socket at the path is left over from an earlier receiver, because we hold the board. */
   open(): void {
     const failed = (error: Error) =>
-      this.#log.seldom('control', `beoboard forget will not work: ${oneLine(error.message)}`);
+      this.#log.seldom('control', `beoboard forget and clear will not work: ${oneLine(error.message)}`);
     const server = createServer({ allowHalfOpen: true }, socket => void this.#serve(socket));
     server.maxConnections = 16;
     server.on('error', failed);
@@ -132,12 +159,14 @@ export class Control {
     }
   }
 
-  #answer(line: string): ControlAnswer {
-    const names = namesOf(line);
-    if (names === undefined) return { error: 'this is not a request' };
+  #answer(line: string): Forgotten | Cleared | { error: string } {
+    const asked = requestOf(line);
+    if (asked === undefined) return { error: 'this is not a request' };
+    const [request, names] = asked;
     try {
-      const result = sortOut(names, this.#forget(names));
-      this.#log.info(`forgot ${result.forgotten.length} nodes, as asked`);
+      const result = this.#requests[request](names);
+      const done = 'forgotten' in result ? `forgot ${result.forgotten.length}` : `cleared ${result.cleared.length}`;
+      this.#log.info(`${done} nodes, as asked`);
       return result;
     } catch (error) {
       return { error: (error as Error).message };
@@ -148,16 +177,20 @@ export class Control {
 /** No process listens at the socket: no receiver runs on that board. */
 export class NobodyThere extends Error {}
 
-/** Asks the receiver of a board to remove nodes. Throws NobodyThere, or an Error with one line for people. */
-export async function askToForget(board: string, names: readonly string[]): Promise<Forgotten> {
+/** Asks the receiver of a board to do that. Throws NobodyThere, or an Error with one line for people. */
+export async function askReceiver<R extends Request>(
+  board: string,
+  request: R,
+  names: readonly string[],
+): Promise<Answers[R]> {
   const path = controlPath(board);
   const socket = open(path);
   socket.setTimeout(PATIENCE_MS, () => socket.destroy(new Error(`the receiver does not answer at ${path}`)));
   socket.on('error', () => undefined); // The error is thrown where we wait.
   try {
     await new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject));
-    socket.write(`${JSON.stringify({ forget: names })}\n`);
-    const said = answerOf(await readLine(socket));
+    socket.write(`${JSON.stringify({ [request]: names })}\n`);
+    const said = answerOf(request, await readLine(socket));
     if (said === undefined)
       throw new Error(`what answers at ${path} is not a receiver; find out which program listens there`);
     if ('error' in said) throw new Error(said.error);

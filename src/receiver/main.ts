@@ -16,7 +16,7 @@ import { formatAddress } from '../text/addresses.js';
 import { writeDuration } from '../text/durations.js';
 import { Failure } from '../text/failure.js';
 import { Absence } from './absence.js';
-import { Control, controlPath } from './control.js';
+import { Control, controlPath, sortCleared, sortOut } from './control.js';
 import { type NamedAt, tellBuffer, tellChanges, tellRoom } from './housekeeping.js';
 import { isPortShared } from './sharedport.js';
 
@@ -269,7 +269,14 @@ export async function main(argv: string[]): Promise<number> {
   tellRoom(0, last.nodes, board, log);
   const forget = (names: string[]) => receiver.forget(names);
   const absence = new Absence(options.board, forget, log);
-  const control = new Control(options.board, forget, log);
+  const control = new Control(
+    options.board,
+    {
+      forget: names => sortOut(names, forget(names)),
+      clear: names => sortCleared(names, receiver.clear(names)),
+    },
+    log,
+  );
   control.open();
   const status = () => statusLine(bound, receiver.status());
   onHangup(

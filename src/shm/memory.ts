@@ -14,6 +14,8 @@ export interface Episode {
   readonly count: number;
   readonly beganMs: number;
   readonly seenMs: number;
+  /** When it was last measured, as far as is known: not before, and of one that the last measured report showed then. */
+  readonly measuredMs: number;
   /** Whether it was measured as absent for the problem's quiet time since. */
   readonly isOver: boolean;
 }
@@ -37,6 +39,7 @@ const SILENCE_END = getter('memory', 'silence_end_ms');
 const HEARD_SINCE = getter('memory', 'heard_since_ns');
 const BOOT = getter('memory', 'boot_ns');
 const REMEMBERS_SINCE = getter('memory', 'remembers_since_ns');
+const [HEALTH_GONE, GPU_GONE] = [getter('memory', 'health_gone_ns'), getter('memory', 'gpu_gone_ns')];
 const LAST_WORDS = getter('memory', 'last_words');
 const [BEGUN, SEEN] = [getter('episode', 'begun'), getter('episode', 'seen')];
 const EPISODES = structs.memory.fields.episodes.offset;
@@ -85,6 +88,11 @@ export class Memory {
     return this.#agoOfNs(this.bootNs);
   }
 
+  /** Since when a source that its boot had is gone, the health file or the GPUs'; undefined: it is not. */
+  goneMs(source: 'health' | 'gpu'): number | undefined {
+    return this.#agoOfNs((source === 'health' ? HEALTH_GONE : GPU_GONE)(this.view, this.at));
+  }
+
   /** The bits of the problems of which the episode is not over. */
   get recentBits(): number {
     return Number(RECENT(this.view, this.at));
@@ -103,12 +111,13 @@ export class Memory {
     // whoever reads all problems of all nodes.
     if ((this.view.getUint32(at, true) | this.view.getUint32(at + 4, true)) === 0) return undefined;
     const { begin, count } = unpackWord('spell', BEGUN(this.view, at));
-    const { seen } = unpackWord('sighting', SEEN(this.view, at));
+    const { seen, quiet } = unpackWord('sighting', SEEN(this.view, at));
     return {
       problem,
       count: Number(count),
       beganMs: this.#ago(begin),
       seenMs: this.#ago(seen > begin ? seen : begin),
+      measuredMs: this.#ago((seen > begin ? seen : begin) + quiet),
       isOver: ((this.recentBits >> number) & 1) === 0,
     };
   }

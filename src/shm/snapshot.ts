@@ -84,6 +84,12 @@ export interface Overview {
   readonly skews: Float64Array;
   /** The problems of a node that is live or uncertain: bits by the numbers of the problems; 0 for other nodes. */
   readonly problems: Uint32Array;
+  /** Likewise, those that its newest report does not measure, for so long that they are not shown as present. */
+  readonly unmeasured: Uint32Array;
+  /** Likewise, those that it does not measure, and that the last report to measure them showed, however lately. */
+  readonly unsettled: Uint32Array;
+  /** Likewise, those that its newest report can show. */
+  readonly measured: Uint32Array;
   /**
    * A number for the kernel release of a live node: the same for the same release, and different for nearly all others;
    * 0: unknown.
@@ -158,6 +164,8 @@ const BOOT = structs.memory.fields.boot_ns.offset / 4;
 const REMEMBERS_SINCE = structs.memory.fields.remembers_since_ns.offset / 4;
 const EPISODES = structs.memory.fields.episodes.offset / 4;
 const EPISODE = structs.episode.bytes / 4;
+const GONE = structs.memory.fields.health_gone_ns.offset / 4;
+const GONE_END = structs.memory.fields.gpu_gone_ns.offset / 4 + 2;
 const EPISODES_END = EPISODES + structs.memory.fields.episodes.count * EPISODE;
 /** Behind the block about two machines, which earlier versions have, too. */
 const MEMORY_KNOWN = structs.memory.fields.digests.offset;
@@ -390,7 +398,7 @@ export class Snapshot implements SeenNodes {
   }
 
   /**
-   * Whether a problem is recent, a silence lasts, or either was over within the last so many ms, as is remembered of the
+   * Whether a problem is recent, a source is gone, a silence lasts, or either was over within the last so many ms, as is remembered of the
    * node of that number.
    */
   troubleWithin(index: number, ms: number): boolean {
@@ -398,6 +406,7 @@ export class Snapshot implements SeenNodes {
     const { words } = this;
     const at = this.recordWord(index) + this.#memoryOffset / 4;
     if (((words[at + RECENT] ?? 0) | (words[at + RECENT + 1] ?? 0)) !== 0) return true;
+    for (let word = at + GONE; word < at + GONE_END; word++) if (words[word] !== 0) return true;
     // The low half of each word has its count.
     let some = words[at + SILENCE] ?? 0;
     for (let word = at + EPISODES; word < at + EPISODES_END; word += EPISODE) some |= words[word] ?? 0;
@@ -483,8 +492,11 @@ export class Snapshot implements SeenNodes {
       skews: new Float64Array(buffer, at + 8 * count, count),
       problems: new Uint32Array(buffer, at + 16 * count, count),
       kernels: new Uint32Array(buffer, at + 20 * count, count),
-      states: new Uint8Array(buffer, at + 24 * count, count),
-      known: new Uint8Array(buffer, at + 25 * count, count),
+      unmeasured: new Uint32Array(buffer, at + 24 * count, count),
+      unsettled: new Uint32Array(buffer, at + 28 * count, count),
+      measured: new Uint32Array(buffer, at + 32 * count, count),
+      states: new Uint8Array(buffer, at + 36 * count, count),
+      known: new Uint8Array(buffer, at + 37 * count, count),
     };
     return this.#overview;
   }
@@ -597,6 +609,17 @@ export class Node {
   /** Its problems, the worst first; empty if it is neither live nor uncertain. */
   get problems(): Problem[] {
     return problemsOf(this.snapshot.overview.problems[this.index] ?? 0);
+  }
+
+  /** Problems that are not measured any more, and not shown as present, likewise. */
+  get unmeasured(): Problem[] {
+    return problemsOf(this.snapshot.overview.unmeasured[this.index] ?? 0);
+  }
+
+  /** These, and those that it had when they were last measured, likewise. */
+  get doubts(): Problem[] {
+    const { unmeasured, unsettled } = this.snapshot.overview;
+    return problemsOf((unmeasured[this.index] ?? 0) | (unsettled[this.index] ?? 0));
   }
 
   /** The CLOCK_MONOTONIC stamp of the newest report, ns. */

@@ -29,6 +29,7 @@ type Other =
   | 'interval'
   | 'kernel'
   | 'sender'
+  | 'unmeasured'
   | 'not_on_board';
 
 export type TroubleKind = Problem | Other;
@@ -83,6 +84,7 @@ export const KINDS = {
   kernel: row('notice', 'memory'),
   interval: row('notice', 'none'),
   sender: row('notice', 'board'),
+  unmeasured: row('notice', 'memory'),
   acks: row('notice', 'none'),
   not_on_board: row('notice', 'none'),
   held: row('notice', 'memory'),

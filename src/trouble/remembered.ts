@@ -9,7 +9,8 @@ import type { Survey, Surveyed } from '../query/survey.js';
 import type { SchedulerView } from '../schedulerfile/schedulerview.js';
 import { mirrorOf } from '../shm/header.js';
 import type { Memory } from '../shm/memory.js';
-import { PROBLEM_TEXT, PROBLEMS, type Problem, problemBit } from '../shm/problems.js';
+import { PROBLEM_TEXT, PROBLEMS, type Problem, problemBit, problemsOf } from '../shm/problems.js';
+import { moment } from '../shm/sentences.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { fold } from '../text/hostlists.js';
 import { oneLine } from '../text/text.js';
@@ -22,9 +23,23 @@ import { type Fall, groupsOf, racksOf, USUAL_INTERVAL_MS } from './together.js';
 const MEASURED_MS = 11_000;
 /** A node's last report may have come so long before its link failed, ms, and with longer intervals as many of these. */
 const BEFORE_MS = 15_000;
+/** What was last measured so long ago, and three intervals, is no longer present, ms: as in c/judge/problems.h. */
+const UNMEASURED_MS = 60_000;
+
+/** Sources that a node may lose, and the problems that they show. */
+const SOURCES: Readonly<Record<'health' | 'gpu', { readonly text: string; readonly shows: readonly Problem[] }>> = {
+  health: { text: 'its health file is gone', shows: ['bad_health', 'health_warning'] },
+  gpu: { text: 'what reads its GPUs has stopped', shows: ['gpu_lost', 'gpu_errors'] },
+};
 
 /** How far apart two episodes may have begun or ended that are one, by the rule of nodes that fell together. */
 const reach = (intervalMs: number) => AT_ONCE_INTERVALS * (intervalMs || USUAL_INTERVAL_MS);
+
+/** The same of problems. */
+const problemReach =
+  (snapshot: Snapshot) =>
+  ({ node }: Spell) =>
+    Math.max(MEASURED_MS, reach(snapshot.intervalOf(node.index)));
 
 type NodeMemories = ReadonlyMap<Surveyed, Memory>;
 
@@ -159,8 +174,49 @@ export function troubled(snapshot: Snapshot, all: readonly Surveyed[]): NodeMemo
   return memories;
 }
 
+/** Whether a problem that its newest report does not show was last measured too long ago to be present, likewise. */
+function isStale(snapshot: Snapshot, index: number, measuredMs: number): boolean {
+  if (measuredMs < UNMEASURED_MS) return false;
+  return measuredMs >= 3 * snapshot.intervalOf(index);
+}
+
+/** What is not measured of these nodes any more: problems that they last had, and sources that are gone. */
+function unmeasuredLines({ snapshot, nodes }: Survey, memories: NodeMemories, telling: Telling): Finding[] {
+  const found = new Map<string, { text: string; spells: Spell[] }>();
+  const add = (cause: string, text: string, spell: Spell) => {
+    const { spells } = found.get(cause) ?? { spells: [] };
+    found.set(cause, { text, spells: [...spells, spell] });
+  };
+  for (const node of nodes) {
+    const memory = memories.get(node);
+    if (memory === undefined || (node.state !== 'live' && node.state !== 'uncertain')) continue;
+    const problems = problemsOf(snapshot.overview.unmeasured[node.index] as number);
+    const spell = (beganMs: number | undefined): Spell => ({
+      ...{ node, beganMs, endedMs: undefined, count: 1, sinceMs: memory.sinceMs },
+    });
+    for (const problem of problems) add(problem, PROBLEM_TEXT[problem], spell(memory.episode(problem)?.measuredMs));
+    for (const [source, { text, shows }] of Object.entries(SOURCES)) {
+      const goneMs = memory.goneMs(source as keyof typeof SOURCES);
+      if (goneMs === undefined || !isStale(snapshot, node.index, goneMs)) continue;
+      if (!problems.some(problem => shows.includes(problem))) add(source, text, spell(goneMs));
+    }
+  }
+  return Array.from(found, ([cause, { text, spells }]) =>
+    told(
+      'unmeasured',
+      episodesOf(spells, problemReach(snapshot)).map(those => ({
+        spells: those,
+        cause,
+        what: ([oldest]) => `${text}: not measured since ${moment(snapshot, oldest?.beganMs ?? 0)}`,
+      })),
+      telling,
+    ),
+  ).flat();
+}
+
 /** The problems of these nodes. */
-export function problemLines({ snapshot, nodes }: Survey, memories: NodeMemories, telling: Telling): Finding[] {
+export function problemLines(found: Survey, memories: NodeMemories, telling: Telling): Finding[] {
+  const { snapshot, nodes } = found;
   const byProblem = new Map<Problem, Spell[]>(PROBLEMS.map(problem => [problem, []]));
   for (const node of nodes) {
     const memory = memories.get(node);
@@ -169,9 +225,12 @@ export function problemLines({ snapshot, nodes }: Survey, memories: NodeMemories
     for (const [problem, spells] of byProblem) {
       const has = (node.problems & problemBit(problem)) !== 0;
       const episode = memory?.episode(problem);
-      const { seenMs = 0, isOver = false } = episode ?? {};
+      const { seenMs = 0, measuredMs = 0, isOver = false } = episode ?? {};
+      // What is not measured any more has a line of its own.
+      if (!has && ((snapshot.overview.unmeasured[node.index] as number) & problemBit(problem)) !== 0) continue;
       // A node that is not heard has another trouble, and its problems are unknown.
-      const lasts = has || (isHeard && episode !== undefined && !isOver);
+      const isOpen = isHeard && episode !== undefined && !isOver && !isStale(snapshot, node.index, measuredMs);
+      const lasts = has || isOpen;
       // Of a node that is no longer heard, it is known until its last report.
       const wasLately = !lasts && episode !== undefined && seenMs < HOUR_MS;
       if (!lasts && (!wasLately || seenMs > telling.withinMs)) continue;
@@ -184,15 +243,10 @@ export function problemLines({ snapshot, nodes }: Survey, memories: NodeMemories
       spells.push({ node, beganMs, endedMs, isFirst: beganMs === sinceMs, count, sinceMs });
     }
   }
-  return Array.from(byProblem, ([problem, spells]) =>
-    linesOf(
-      problem,
-      spells,
-      ({ node }) => Math.max(MEASURED_MS, reach(snapshot.intervalOf(node.index))),
-      () => PROBLEM_TEXT[problem],
-      telling,
-    ),
-  ).flat();
+  const lines = Array.from(byProblem, ([problem, spells]) =>
+    linesOf(problem, spells, problemReach(snapshot), () => PROBLEM_TEXT[problem], telling),
+  );
+  return [...lines.flat(), ...unmeasuredLines(found, memories, telling)];
 }
 
 /** What the last reports of silent nodes said, by what most of them said first. `isAll`: also that none said anything. */

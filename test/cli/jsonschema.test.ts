@@ -93,6 +93,7 @@ t.before(async () => {
   const left = boardPath(t);
   const limits = { cluster: '', capacity: 4, uncertainAfter: 4500, silentAfter: 10_500 };
   openWriter({ path: left, ...limits, nodes: ['n1'] }).close();
+  await print('Cleared', 'clear', '--board', left, '-w', 'n1,n2');
   await print('Forgotten', 'forget', '--board', left, 'n1,n2');
 
   const states = { live: ['n001'], silent: ['n002'], left: ['n003'], never: ['n004'], unhealthy: ['n005@eth1'] };

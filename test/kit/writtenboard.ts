@@ -2,7 +2,7 @@
 // its own.
 
 import type { Encodable } from '../../src/layout/codec.js';
-import { CLOCK, clocks } from '../../src/native/index.js';
+import { CLOCK, clocks, type Writer } from '../../src/native/index.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { deliver, openWriter } from '../../src/shm/writer.js';
 import { boardPath, type Teardown } from './places.js';
@@ -11,11 +11,14 @@ import { makeReport } from './reports.js';
 const SECOND = 1_000_000_000n;
 
 /** `values` says what is in a node's report at so many seconds before now; undefined: no report. */
-export function writtenBoard(
-  t: Teardown,
-  nodes: Readonly<Record<string, (ago: number) => Encodable<'report'> | undefined>>,
-  span = 100,
-): BoardReader {
+export function writtenBoard(t: Teardown, nodes: Past, span = 100): BoardReader {
+  return keptBoard(t, nodes, span).reader;
+}
+
+type Past = Readonly<Record<string, (ago: number) => Encodable<'report'> | undefined>>;
+
+/** The same, with its writer; a report every so many seconds. */
+export function keptBoard(t: Teardown, nodes: Past, span: number, every = 1): { reader: BoardReader; writer: Writer } {
   const path = boardPath(t);
   const capacity = Object.keys(nodes).length + 4;
   const writer = openWriter({ path, cluster: '', capacity, uncertainAfter: 4500, silentAfter: 10_500, nodes: [] });
@@ -24,7 +27,7 @@ export function writtenBoard(
   clocks(into);
   const [mono, real] = [into[CLOCK.monotonic] ?? 0n, into[CLOCK.real] ?? 0n];
   writer.listeningSince(mono - BigInt(span + 60) * SECOND);
-  for (let ago = span; ago >= 0; ago--) {
+  for (let ago = span; ago >= 0; ago -= every) {
     const back = BigInt(ago) * SECOND;
     for (const [hostname, values] of Object.entries(nodes)) {
       const report = values(ago);
@@ -42,5 +45,5 @@ export function writtenBoard(
   }
   const reader = new BoardReader(path);
   t.teardown(() => reader.close());
-  return reader;
+  return { reader, writer };
 }

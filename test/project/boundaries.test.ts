@@ -124,7 +124,7 @@ const NEVER: [from: RegExp, to: RegExp, why: string][] = [
 
 /** The entry points of the verbs; outside of their part, only main.ts and parts.ts may import them. */
 const MAINS =
-  /^src\/([a-z-]+\/main|schedulers\/bridge\/main|cli\/[a-z-]+|receiver\/forget|relay\/mirror|ganglia-xml\/xml|prometheus\/print)\.ts$/;
+  /^src\/([a-z-]+\/main|schedulers\/bridge\/main|cli\/[a-z-]+|receiver\/(?:clear|forget)|relay\/mirror|ganglia-xml\/xml|prometheus\/print)\.ts$/;
 
 /** Files outside of src/ that may be loaded. */
 const ADDON = /^(build|prebuilds\/linux-(x64|arm64))\/beoboard\.node$/;

@@ -11,7 +11,7 @@ import t from 'tap';
 import { ChangeFollower } from '../../src/changes/changes.js';
 import { enums, structs } from '../../src/layout/layout.gen.js';
 import { Absence } from '../../src/receiver/absence.js';
-import { askToForget } from '../../src/receiver/control.js';
+import { askReceiver } from '../../src/receiver/control.js';
 import { createLog } from '../../src/service/log.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { openWriter } from '../../src/shm/writer.js';
@@ -116,7 +116,7 @@ t.test('forgotten, because they were away for long enough', async t => {
   const forgetting: Promise<unknown>[] = [];
   const absence = new Absence(
     board,
-    names => forgetting.push(askToForget(board, names)),
+    names => forgetting.push(askReceiver(board, 'forget', names)),
     createLog('receive', { write: line => void lines.push(line), env: {} }),
   );
   t.teardown(() => absence.close());

@@ -39,7 +39,7 @@ export function seenNode(name: string, more: Partial<SeenNode> = {}): SeenNode {
     lastRealMs: NOON_MS - 300,
     link: 1,
     isProved: true,
-    problems: [],
+    ...{ problems: [], unsettled: [], unknown: [] },
     ...more,
   };
 }

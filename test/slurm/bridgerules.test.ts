@@ -239,6 +239,7 @@ interface ReturnRow {
 }
 
 const OURS = 'beoboard: silent since 11:59:00Z #abcdef';
+const LOST = { incident: 'unhealthy 00000000000000aa gpu_lost' } as const;
 const BOOTED = { bootId: '00000000000000bb' };
 
 const TO_RETURN: [what: string, row: ReturnRow, answer: string | RegExp][] = [
@@ -262,6 +263,20 @@ const TO_RETURN: [what: string, row: ReturnRow, answer: string | RegExp][] = [
   ['that was long ago', { claim: { giving: { act: 'undrain', sinceMs: Date.UTC(2026, 10, 20, 11, 59) } } }, 'undrain'],
   ['reports that prove nothing', { seen: { isProved: false } }, /are not signed/],
   ['unhealthy', { seen: { problems: ['held'] }, policy: { drainUnhealthy: FATAL } }, 'early'],
+  [
+    'a problem that is not measured any more',
+    { seen: { unsettled: ['gpu_lost'] }, policy: { drainUnhealthy: FATAL } },
+    /^gpu_lost is not measured any more/,
+  ],
+  ['that is no reason to drain', { seen: { unsettled: ['gpu_lost'] } }, 'undrain'],
+  ['that was why it was drained', { seen: { unsettled: ['gpu_lost'] }, claim: LOST }, /^gpu_lost is not measured/],
+  [
+    'which nobody remembers, and nothing measures',
+    { seen: { unknown: ['gpu_lost'] }, claim: LOST },
+    /^gpu_lost is not/,
+  ],
+  ['which was measured as absent', { claim: LOST }, 'undrain'],
+  ['in the boot before', { seen: { ...BOOTED, unknown: ['gpu_lost'] }, claim: LOST }, 'undrain'],
   ...['FAIL', 'MAINTENANCE', 'REBOOT_ISSUED', 'POWERED_DOWN', 'INVALID_REG'].map(
     (flag): [string, ReturnRow, RegExp] => [
       flag,

@@ -23,6 +23,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { bits } from '../../src/layout/layout.gen.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { expand } from '../../src/text/hostlists.js';
 import { ended } from '../kit/children.js';
@@ -38,7 +39,7 @@ import { start, startReceiver } from '../kit/program.js';
 import { type Made, makeBoard, numbered, stall, unborn } from '../kit/stateboard.js';
 import { until } from '../kit/until.js';
 import { NOT_WHOLE } from '../kit/whole.js';
-import { writtenBoard } from '../kit/writtenboard.js';
+import { keptBoard, writtenBoard } from '../kit/writtenboard.js';
 
 const S = 1_000_000_000n;
 const SOURCE = join(ROOT, 'c', 'gate');
@@ -116,6 +117,40 @@ t.test('an OOM kill and GPU errors that are over let a job start', async t => {
   );
   t.equal(new BoardReader(path).snapshot().memoryOf(0)?.recent.join(), 'gpu_errors,oom');
   t.same(await ask(path, ['--health', '--nodes', 'n1']), [0, '']);
+});
+
+t.test('a fatal problem that is not measured any more', async t => {
+  const past = (ago: number) => ({
+    ...{ interval_ms: 600_000, health: ago > 9 ? 3 : 0, boot_id: 5n },
+    valid: ago > 9 ? validOf('health') : 0n,
+  });
+  const { reader, writer } = keptBoard(
+    t,
+    {
+      n1: past,
+      n2: ago => ({ ...past(ago), health: ago > 12 ? 3 : ago > 9 ? 1 : 0 }),
+      n3: ago => ({
+        ...past(ago),
+        ...(ago === 5 && { flags: 1 << bits.flags.goodbye }),
+        ...(ago < 5 && { boot_id: 6n, start_boot_ns: 7n }),
+      }),
+    },
+    20,
+  );
+  const { path } = reader;
+  const asked = async (name: string, more: string[] = []) => {
+    const [code, said] = await ask(path, ['--nodes', name, ...more]);
+    return [code, aged(said)];
+  };
+  const end = 'until that is measured as absent, it boots, or somebody runs beoboard clear -w n1';
+  const why = `n1 was unhealthy when that was last measured, AGE ago: its health check failed; ${end}`;
+  t.same(await asked('n1', ['--health']), [1, `no: ${why}`]);
+  t.same(await asked('n1'), [0, '']);
+  t.same(await asked('n1', ['--health', '--ignore', 'bad_health']), [0, '']);
+  t.same(await asked('n2', ['--health']), [0, ''], 'it was measured as absent');
+  t.same(await asked('n3', ['--health']), [0, ''], 'it was booted');
+  t.same(writer.clear(['n1']), [2]);
+  t.same(await asked('n1', ['--health']), [0, ''], 'it was cleared');
 });
 
 t.test('every rule', async t => {

@@ -162,6 +162,40 @@ static void check_not_measured(void) {
   CHECK(!is_recent(throttled) && is_recent(hung), "for ten minutes");
 }
 
+/* What a person clears, and since when a source is gone. */
+static void check_cleared(void) {
+  const unsigned bad = BEOBOARD_PROBLEM_BAD_HEALTH, full = BEOBOARD_PROBLEM_ROOT_FULL;
+  uint32_t cleared;
+  begin();
+  CHECK(!bb_memory_clear(&board, RECORD, &cleared), "it never reported");
+  report.health = BB_HEALTH_BAD;
+  report.root_avail_mib = 1;
+  lay_up_to(5);
+  CHECK(!bb_memory_clear(&board, RECORD, &cleared) && is_recent(bad), "it is measured");
+  report.health = BB_HEALTH_UNKNOWN;
+  report.valid &= ~(uint64_t)BB_VALID_HEALTH;
+  lay_up_to(900);
+  CHECK(is_episode(bad, 1, 5, 1) && bb_was_shown(&memory()->episodes[bad]), "the last that measured it showed it");
+  CHECK(memory()->health_gone_ns == (uint64_t)(BEGIN + 6 * S) && memory()->gpu_gone_ns == 0, "since when it is gone");
+  CHECK(bb_memory_clear(&board, RECORD, &cleared) && cleared == 1u << bad, "%x", cleared);
+  check_memory("cleared");
+  CHECK(!is_recent(bad) && is_recent(full) && memory()->health_gone_ns == 0, "what is measured stays");
+  lay_up_to(910);
+  CHECK(!is_recent(bad) && memory()->health_gone_ns == 0, "it stays cleared");
+  report.valid = BB_VALID_KNOWN;
+  report.health = BB_HEALTH_BAD;
+  lay_up_to(911);
+  CHECK(is_episode(bad, 911, 911, 2), "until it is seen again");
+  report.health = BB_HEALTH_OK;
+  lay_up_to(912);
+  CHECK(!bb_was_shown(&memory()->episodes[bad]), "measured as absent");
+  report.valid &= ~(uint64_t)BB_VALID_GPU;
+  lay_up_to(920);
+  report.boot_id++;
+  lay_up_to(921);
+  CHECK(memory()->gpu_gone_ns == 0, "another boot may have other sources");
+}
+
 /* A source that the node never had is no reason to wait for it. */
 static void check_no_source(void) {
   begin();
@@ -454,6 +488,7 @@ static void check_kills(void) {
 int main(void) {
   check_what_rises();
   check_not_measured();
+  check_cleared();
   check_no_source();
   check_states();
   check_gaps();

@@ -7,7 +7,7 @@ import { mirrorOf } from '../../shm/header.js';
 import { type LinkEntry, linkName } from '../../shm/links.js';
 import type { State } from '../../shm/liveness.js';
 import { NoBoard, unknownText } from '../../shm/noboard.js';
-import type { Problem } from '../../shm/problems.js';
+import { type Problem, problemsOf } from '../../shm/problems.js';
 import type { BoardReader } from '../../shm/reader.js';
 import type { Node, Snapshot } from '../../shm/snapshot.js';
 
@@ -34,6 +34,10 @@ export interface SeenNode {
   readonly isProved: boolean;
   /** The worst first. */
   readonly problems: readonly Problem[];
+  /** Those that are not measured any more, and that the last report to measure them showed: neither there nor over. */
+  readonly unsettled: readonly Problem[];
+  /** Those that its newest report cannot show, and of which the board remembers nothing. */
+  readonly unknown: readonly Problem[];
 }
 
 export interface SeenLink {
@@ -109,6 +113,10 @@ function seenNode(node: Node): SeenNode {
     link,
     isProved: (enums.auth_alg[provedOf(view, offset) ?? 0] ?? 'none') !== 'none',
     problems: node.problems,
+    unsettled: problemsOf(snapshot.overview.unsettled[node.index] ?? 0),
+    unknown: problemsOf(~(snapshot.overview.measured[node.index] ?? 0)).filter(
+      problem => node.memory?.episode(problem) === undefined,
+    ),
   };
 }
 

@@ -98,6 +98,11 @@ export function incidentOf(seen: SeenNode, policy: Policy): Incident | undefined
   return problem === undefined ? undefined : `unhealthy ${seen.bootId} ${problem}`;
 }
 
+/** A problem for which it may be drained, and of which its reports no longer say whether it has it. */
+function unsettledOf({ unsettled }: SeenNode, { drainUnhealthy }: Policy): Problem | undefined {
+  return unsettled.find(problem => drainUnhealthy.includes(problem));
+}
+
 // ---- the next look ----
 
 /** What is kept after a look that is evidence. A node that is neither in an incident nor well is forgotten. */
@@ -110,7 +115,7 @@ export function watch(
   const next = new Map<string, Watched>();
   for (const [name, seen] of nodes) {
     const incident = incidentOf(seen, policy);
-    const isWell = seen.state === 'live' && incident === undefined;
+    const isWell = seen.state === 'live' && incident === undefined && unsettledOf(seen, policy) === undefined;
     if (incident === undefined && !isWell) continue;
     const was = before.get(name);
     const same = was !== undefined && was.incident === incident && was.isWell === isWell;
@@ -275,6 +280,18 @@ export function waitToReturn({ resumeAfterMs }: Policy, returns: number): number
   return Math.min(Math.max(3_600_000, resumeAfterMs), resumeAfterMs * 2 ** Math.min(returns, 30));
 }
 
+/** The problem for which it was drained, if nothing says that it is over: neither its reports, nor the board's memory. */
+function unmeasuredOf(
+  { incident, bootId }: Claim,
+  { bootId: boot, unsettled, unknown }: SeenNode,
+): Problem | undefined {
+  const is = (problem: Problem) => incident === `unhealthy ${boot} ${problem}`;
+  return bootId === boot ? (unsettled.find(is) ?? unknown.find(is)) : undefined;
+}
+
+const whatEnds = ({ name }: SeenNode) =>
+  `it returns when that is measured as absent, after its next boot, or after beoboard clear -w ${name}`;
+
 /** How a node of ours is given back, or why not yet. One that is DOWN stays DOWN: an administrator may have set it so. */
 export function returnOf(
   claim: Claim,
@@ -288,6 +305,8 @@ export function returnOf(
   if (isBeingGiven(claim, nowMs)) return early('it is being resumed');
   if (seen.state !== 'live') return early(`it is ${seen.state}`);
   if (incidentOf(seen, policy) !== undefined) return early('it is unhealthy');
+  const unmeasured = unsettledOf(seen, policy) ?? unmeasuredOf(claim, seen);
+  if (unmeasured !== undefined) return { why: `${unmeasured} is not measured any more: ${whatEnds(seen)}` };
   const evidence = evidenceObjection(seen, policy);
   if (evidence !== undefined) return { why: evidence };
   if (node.unheard) return early('its slurmd does not respond');
