@@ -3,7 +3,7 @@
 
 import type { Survey } from '../query/survey.js';
 import { earlyDrops } from '../shm/header.js';
-import { linkName, linkState, listenedMs } from '../shm/links.js';
+import { type LinkEntry, linkName, linkState, listenedMs } from '../shm/links.js';
 import { unknownText } from '../shm/noboard.js';
 import { countTexts, mirrorText, plural } from '../shm/sentences.js';
 import type { Snapshot } from '../shm/snapshot.js';
@@ -25,13 +25,16 @@ function droppedText(snapshot: Snapshot): string[] {
 /** Whether reports may have been sent that the receiver cannot have heard: a link by which nodes reported is down. */
 const isDeaf = ({ links }: Snapshot) => links.some(link => link.nodes > 0 && !linkState(link).up);
 
-/** How much longer the receiver may have listened than a link, ms: a link begins with its first report. */
+/** How much longer the receiver may have listened than a link that has no gap either, ms: they begin one after another. */
 const BEGIN_MS = 2000;
+
+/** Whether a link was heard before it began to be listened to; one that is new began with its first report. */
+const isAnew = ({ downs, changedNs, listeningSinceNs }: LinkEntry) => downs > 0 || listeningSinceNs > changedNs;
 
 /** For how long the receiver has listened without gaps: also on the link by which it has for the shortest time. */
 function listenedText(snapshot: Snapshot): string {
   const isUp = snapshot.links.filter(link => link.nodes > 0 && linkState(link).up);
-  const anew = isUp.filter(link => listenedMs(link) + BEGIN_MS < snapshot.listenedMs);
+  const anew = isUp.filter(link => isAnew(link) && listenedMs(link) + BEGIN_MS < snapshot.listenedMs);
   const [first] = anew.sort((a, b) => listenedMs(a) - listenedMs(b));
   const whole = `listening without gaps for ${formatDuration(snapshot.listenedMs)}`;
   const others = anew.length === 1 ? '' : ` and ${anew.length - 1} more`;

@@ -248,6 +248,7 @@ const scenes: [
     cluster('01', ({ name }) => ({ link: name.endsWith('07') ? 2 : 1, ...(name.endsWith('07') ? { age: 60 } : {}) })),
     { links: { 1: {}, 2: { listened: 3.2 } } },
   ],
+  ['a link is new', cluster('01', () => ({ link: 2 })), { links: { 1: {}, 2: { listened: 3.2, changed: 3.2 } } }],
   [
     'a name of an interface that steers the terminal',
     cluster('01'),
