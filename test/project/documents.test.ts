@@ -159,6 +159,7 @@ const AFTER: [command: string, what: string][] = [
 /** Commands for which an exit code other than 0 is correct. */
 const ANSWERS: [command: RegExp, code: number, why: string][] = [
   [/^beoboard forget node\[/, 1, 'of most of these nodes there is no record'],
+  [/^beoboard clear /, 1, 'all problems of this node are measured'],
   [/^beoboard (nodes .*--for slurm|jobs( 4711)?)$/, 1, 'nobody reads Slurm here'],
   [/^beoboard bridge --status$/, 1, 'none runs here'],
   [/^beoboard events --(since|last|last-end) /, 4, 'there is no journal here'],
