@@ -2,6 +2,7 @@
 
 import { COLUMNS, type Column, chosenColumns } from '../query/columns.js';
 import type { Survey, Surveyed } from '../query/survey.js';
+import { spoken } from '../text/ascii.js';
 import { Page } from '../text/buffer.js';
 import { putNumber } from '../text/putjson.js';
 import { oneLine } from '../text/text.js';
@@ -21,7 +22,7 @@ function putCell(page: Page, text: string): void {
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
     if (code < 0x20 || code > 0x7e || code === QUOTE || code === COMMA) {
-      const line = oneLine(text);
+      const line = spoken(oneLine(text));
       page.part(Buffer.from(/[",]/.test(line) ? `"${line.replaceAll('"', '""')}"` : line));
       return;
     }

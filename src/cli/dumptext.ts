@@ -3,7 +3,7 @@
 
 import { type Field, getter, isBig, type StructName, sizeOf } from '../layout/codec.js';
 import { structs } from '../layout/layout.gen.js';
-import { asAscii, speaksAscii } from '../text/ascii.js';
+import { spoken } from '../text/ascii.js';
 import { type Page, PreparedText } from '../text/buffer.js';
 import { oneLine } from '../text/text.js';
 
@@ -69,7 +69,7 @@ function textPut(offset: number, count: number, decoded: (view: DataView, base: 
       const byte = view.getUint8(i);
       if (byte === 0) break;
       if (byte < BLANK || byte > 0x7e) {
-        page.part(Buffer.from(oneLine(decoded(view, base))));
+        page.part(Buffer.from(spoken(oneLine(decoded(view, base)))));
         return;
       }
       bytes[at++] = byte;
@@ -152,8 +152,7 @@ function linePut(struct: StructName, name: string, field: Field, at: number, lab
   const { offset, type, count, unit } = field;
   const value = valuePut(struct, name, field);
   const before = `  ${label.padEnd(NAME_WIDTH)} `;
-  const behind =
-    unit === '' || unit === 'id' || unit.includes(' ') ? '\n' : ` ${speaksAscii() ? asAscii(unit) : unit}\n`;
+  const behind = unit === '' || unit === 'id' || unit.includes(' ') ? '\n' : ` ${spoken(unit)}\n`;
   const [left, right] = [new PreparedText(before), new PreparedText(behind)];
   const place = at + offset;
   const any: PutLines = (page, view, base, origin) => {

@@ -182,8 +182,8 @@ function putRates(page: Page, view: DataView, before: number | undefined, after:
   else page.length = begin;
 }
 
-/** All that is known about a node, as an object with `more` at its end. */
-function putNode(page: Page, node: Node, more: string, reports: LastReports): void {
+/** All that is known about a node, as an object. */
+function putNode(page: Page, node: Node, reports: LastReports): void {
   const { view, state, reportAt: report, refusedSince, problems, lastRefusal, memory } = node;
   const begin = page.length;
   putKeyed(page, KEYS.name, node.name);
@@ -210,7 +210,6 @@ function putNode(page: Page, node: Node, more: string, reports: LastReports): vo
     putNames(page, view, report);
   }
   putRates(page, view, node.previousAt, report);
-  page.text(more);
   closeObject(page, begin);
 }
 
@@ -231,8 +230,8 @@ function chosenJson(node: Node, columns: readonly Column[]) {
   return { name: node.name, state: node.state, ...Object.fromEntries(values) };
 }
 
-/** Writes a node as an object, with `more` at its end. A node takes at most NODE_MOST bytes. */
-type NodePut = (page: Page, node: Node, more?: object) => void;
+/** Writes a node as an object of at most NODE_MOST bytes. */
+type NodePut = (page: Page, node: Node) => void;
 
 /**
  * Chooses what is written about a node: all that is known, or its name, its state and those columns. `all`: a look at
@@ -240,20 +239,26 @@ type NodePut = (page: Page, node: Node, more?: object) => void;
  */
 function nodePut(columns: readonly string[] | undefined, all: Snapshot | undefined): NodePut {
   const reports = new LastReports(all);
-  if (columns === undefined)
-    return (page, node, more) => putNode(page, node, more === undefined ? '' : `,${json(more).slice(1, -1)}`, reports);
+  if (columns === undefined) return (page, node) => putNode(page, node, reports);
   const chosen = chosenColumns(columns);
-  return (page, node, more) => page.part(Buffer.from(json({ ...chosenJson(node, chosen), ...more })));
+  return (page, node) => page.part(Buffer.from(json(chosenJson(node, chosen))));
 }
 
-/** The same as text, for programs that write about few nodes at a time. */
+/** The rest of an object behind its first keys: the keys of `more`, however long their values are, and the bracket. */
+function rest(more: object): string {
+  const text = json(more).slice(1);
+  return text === '}' ? text : `,${text}`;
+}
+
+/** The same as text with `more` at its end, for programs that write about few nodes at a time. */
 export function nodeTeller(columns?: readonly string[], all?: Snapshot): (node: Node, more?: object) => string {
   const put = nodePut(columns, all);
   const page = new Page(NODE_MOST);
   return (node, more) => {
     page.length = 0;
-    put(page, node, more);
-    return Buffer.from(page.written).toString();
+    put(page, node);
+    const text = Buffer.from(page.written).toString();
+    return more === undefined ? text : text.slice(0, -1) + rest(more);
   };
 }
 
@@ -383,12 +388,7 @@ export function jsonPieces(
   contents: () => StatusContents,
   { columns, slurm, inOneLine = false }: Form = {},
 ): Iterable<string | Uint8Array> {
-  const ofBoard = nodePut(columns, snapshot);
-  const put: NodePut = (page, node) => {
-    const side = slurm?.json(node.name);
-    ofBoard(page, node, side && { slurm: side });
-  };
-  return pieces(snapshot, contents, slurm, put, inOneLine ? '' : '\n');
+  return pieces(snapshot, contents, slurm, nodePut(columns, snapshot), inOneLine ? '' : '\n');
 }
 
 function* pieces(
@@ -409,9 +409,21 @@ function* pieces(
   const page = new Page(PAGE_BYTES);
   let separator = end;
   for (const { index } of nodes) {
+    const node = snapshot.node(index);
     page.text(separator);
-    put(page, snapshot.node(index));
+    put(page, node);
     separator = `,${end}`;
+    const slurmNode = slurm?.json(node.name);
+    if (slurmNode !== undefined) {
+      // A node may have so many jobs that no page has room for them.
+      page.length--;
+      const behind = Buffer.from(rest({ slurm: slurmNode }));
+      if (behind.length > page.room) {
+        yield page.written;
+        page.length = 0;
+        yield behind;
+      } else page.part(behind);
+    }
     if (page.room > NODE_MOST) continue;
     yield page.written;
     page.length = 0;

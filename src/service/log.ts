@@ -2,6 +2,7 @@
 // if a line cannot be written, it is dropped and the daemon goes on.
 
 import { writeSync } from 'node:fs';
+import { spoken } from '../text/ascii.js';
 import { formatDuration } from '../text/durations.js';
 import { oneLine } from '../text/text.js';
 
@@ -47,7 +48,7 @@ function jsonLines(verb: string, write: (line: string) => void): Lines {
 
 /** Lines `beoboard VERB: message`, all of one kind: people read what they say. */
 function plainLines(verb: string, write: (line: string) => void): Lines {
-  const line = (message: string) => write(`beoboard ${verb}: ${oneLine(message)}\n`);
+  const line = (message: string) => write(`beoboard ${verb}: ${spoken(oneLine(message))}\n`);
   return { info: line, warn: line, error: line };
 }
 

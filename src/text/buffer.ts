@@ -34,18 +34,31 @@ export class PreparedText {
   }
 }
 
-/** A buffer that is filled and emptied again and again. The writer has to make sure that there is room. */
+/**
+ * A buffer that is filled and emptied again and again. The writer makes sure that there is room: a typed array forgets what
+ * is written beyond its end, so a length beyond it throws a RangeError.
+ */
 export class Page {
   readonly bytes: Uint8Array;
   readonly #words: DataView;
-  /** How much of the buffer is filled. */
-  length = 0;
+  #length = 0;
 
   constructor(room: number) {
     // The last word of a prepared text reaches beyond its end.
     const buffer = new ArrayBuffer(room + WORD - 1);
     this.bytes = new Uint8Array(buffer, 0, room);
     this.#words = new DataView(buffer);
+  }
+
+  /** How much of the buffer is filled. */
+  get length(): number {
+    return this.#length;
+  }
+
+  set length(length: number) {
+    if (length > this.bytes.length)
+      throw new RangeError(`a page of ${this.bytes.length} bytes has no room for ${length}`);
+    this.#length = length;
   }
 
   get room(): number {
@@ -71,10 +84,18 @@ export class Page {
     this.length = at + length;
   }
 
-  /** ASCII. */
+  /** As UTF-8. A lone surrogate, which has no bytes in it, becomes U+FFFD. */
   text(text: string): void {
-    for (let i = 0; i < text.length; i++) this.bytes[this.length + i] = text.charCodeAt(i);
-    this.length += text.length;
+    const { bytes, length } = this;
+    for (let i = 0; i < text.length; i++) {
+      const code = text.charCodeAt(i);
+      if (code > 0x7f) {
+        this.part(Buffer.from(text));
+        return;
+      }
+      bytes[length + i] = code;
+    }
+    this.length = length + text.length;
   }
 
   /** A few bytes of another buffer, for which a library call would take longer. */

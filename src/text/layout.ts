@@ -1,6 +1,7 @@
 // Text in a width: how many columns of a terminal a text takes, where lines are broken, and tables. Every width of a
 // terminal is measured here.
 
+import { othersSpoken } from './ascii.js';
 import { cut } from './unseen.js';
 
 /** Colours on and off. */
@@ -18,7 +19,7 @@ const NONE = /[\p{Mn}\p{Me}\u1160-\u11ff]/gu;
 /** How many columns of a terminal a line takes; colours take none. */
 export function widthOf(line: string): number {
   if (PLAIN.test(line)) return line.length;
-  const bare = line.replace(PAINT, '').replace(WIDE, '--').replace(NONE, '');
+  const bare = othersSpoken(line.replace(PAINT, '')).replace(WIDE, '--').replace(NONE, '');
   return Array.from(bare).length;
 }
 
