@@ -1,13 +1,14 @@
 // The connection to the NATS servers: connects and stays connected, with the necessary credentials. Knows none of our
 // messages.
 
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { subscribe } from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { NatsConnection, Subscription } from '@nats-io/transport-node';
+import { connect, type NatsConnection, type Subscription } from '@nats-io/transport-node';
 import type { Log } from '../service/log.js';
 import { oneLine } from '../text/text.js';
 import { type AccessOptions, accessOf } from './natsaccess.js';
-import { MOST_MESSAGE } from './natsmeter.js';
-import { connectTo, isServerError } from './natstransport.js';
 
 /** A message as it arrived. */
 export interface Message {
@@ -34,15 +35,52 @@ const WAIT_MS = 250;
 const JITTER_MS = 100;
 /** For so long the end waits until the server has what was published. */
 const FLUSH_MS = 500;
+/** For how long a connection may take, from its first byte to the answer to the login. */
+const PATIENCE_MS = 2000;
+const SILENT = 'the server does not answer';
+const CLOSED = 'the server closed the connection';
 
-const shuffled = (servers: readonly string[]) => {
-  const mixed = [...servers];
-  for (let i = mixed.length; i > 1; ) {
-    const other = Math.floor(Math.random() * i--);
-    [mixed[i], mixed[other]] = [mixed[other] as string, mixed[i] as string];
+/** The sockets of a connection that is being made: the library leaves open what a server does not greet. */
+const opened = new AsyncLocalStorage<Socket[]>();
+subscribe('net.client.socket', made => void opened.getStore()?.push((made as { socket: Socket }).socket));
+
+/** Connects to a server by its URL, and logs in. Throws an Error that says why not. */
+async function connectTo(url: string, name: string, options: AccessOptions): Promise<NatsConnection> {
+  const access = accessOf(options, url);
+  const sockets: Socket[] = [];
+  try {
+    return await opened.run(sockets, () =>
+      connect({
+        ...access,
+        name,
+        servers: url,
+        timeout: PATIENCE_MS,
+        // A frozen server is noticed by two pings that it does not answer.
+        pingInterval: 1000,
+        maxPingOut: 2,
+        // Who connects again reads the files again, and chooses the server.
+        reconnect: false,
+        ignoreClusterUpdates: true,
+        resolve: false,
+        noEcho: true,
+      }),
+    );
+  } catch (error) {
+    for (const socket of sockets) socket.destroy();
+    const { name: kind, message, code, cause } = error as NodeJS.ErrnoException;
+    if (kind === 'TimeoutError') throw new Error(SILENT);
+    // What the library says of a connection that ended without an error, before the greeting and behind it.
+    if (cause === undefined && /undefined error$|^connection refused$/.test(message)) throw new Error(CLOSED);
+    // An error about all addresses of a name has a code alone.
+    throw new Error(message || code);
   }
-  return mixed;
-};
+}
+
+const shuffled = (servers: readonly string[]) =>
+  servers
+    .map(server => ({ server, place: Math.random() }))
+    .sort((a, b) => a.place - b.place)
+    .map(({ server }) => server);
 
 /** What makes another connection necessary. */
 const signOf = ({ nats, natsCreds, natsNkey, natsLogin, natsCa, natsCert, natsCertKey }: AccessOptions) =>
@@ -154,7 +192,7 @@ export class NatsBus implements Bus {
     for (const server of [...this.#servers]) {
       this.#sinceMs = performance.now();
       try {
-        const nats = await connectTo(server, this.#name, accessOf(this.#options));
+        const nats = await connectTo(server, this.#name, this.#options);
         if (turn !== this.#turn || this.#isClosed) void nats.close();
         else this.#begin(nats);
         return;
@@ -171,13 +209,8 @@ export class NatsBus implements Bus {
   #begin(nats: NatsConnection): void {
     this.#nats = nats;
     this.#log.info(`connected to ${this.server}`);
-    if (this.mostBytes > MOST_MESSAGE)
-      this.#log.seldom(
-        'payload',
-        `max_payload of ${this.server} is ${this.mostBytes}: with more than ${MOST_MESSAGE} any login there can end this connection; set 1MB`,
-      );
     void this.#watch(nats);
-    void nats.closed().then(error => this.#leave(nats, error?.message ?? 'closed'));
+    void nats.closed().then(error => this.#leave(nats, error?.message ?? CLOSED));
     for (const wanted of this.#wanted) this.#hear(nats, wanted);
   }
 
@@ -193,11 +226,13 @@ export class NatsBus implements Bus {
 
   async #watch(nats: NatsConnection): Promise<void> {
     for await (const status of nats.status()) {
+      // The library would first wait until it has sent everything, for a quarter of an hour.
+      if (status.type === 'staleConnection') this.#leave(nats, SILENT);
       if (status.type !== 'error' || nats !== this.#nats) continue;
       const why = oneLine(status.error.message);
       this.#log.seldom('server', `the server says: ${why}`);
       // The server ends the connection of a slow consumer, and says why.
-      if (isServerError(why, 'slow')) this.#lost('the server closed the connection: too slow', true);
+      if (/^slow consumer/i.test(why)) this.#lost('the server closed the connection: too slow', true);
     }
   }
 

@@ -2,7 +2,8 @@
 // what is renewed counts from the next one on.
 
 import { X509Certificate } from 'node:crypto';
-import { createSecureContext, type SecureContextOptions } from 'node:tls';
+import { isIP } from 'node:net';
+import { type ConnectionOptions, checkServerIdentity, createSecureContext } from 'node:tls';
 import {
   type Authenticator,
   jwtAuthenticator,
@@ -69,7 +70,7 @@ export function parseLogin(text: string): Authenticator {
   return usernamePasswordAuthenticator(user, password);
 }
 
-function tlsOf({ nats, natsCa, natsCert, natsCertKey }: AccessOptions): SecureContextOptions | undefined {
+function tlsOf({ nats, natsCa, natsCert, natsCertKey }: AccessOptions): ConnectionOptions | undefined {
   if ((natsCert === undefined) !== (natsCertKey === undefined))
     throw new InputError('--nats-cert and --nats-cert-key belong together; give both');
   if (natsCa === undefined && natsCert === undefined && !nats.some(url => url.startsWith('tls:'))) return undefined;
@@ -89,8 +90,8 @@ function tlsOf({ nats, natsCa, natsCert, natsCertKey }: AccessOptions): SecureCo
   return tls;
 }
 
-/** Reads the files. Throws an InputError. */
-export function accessOf(options: AccessOptions): Access {
+/** Reads the files, for the server with this URL. Throws an InputError. */
+export function accessOf(options: AccessOptions, url = ''): Access {
   const { natsCreds, natsNkey, natsLogin } = options;
   const kinds = [
     { path: natsCreds, parse: parseCreds },
@@ -100,6 +101,9 @@ export function accessOf(options: AccessOptions): Access {
   if (kinds.length > 1) throw new InputError('--nats-creds, --nats-nkey and --nats-login exclude each other; give one');
   const tls = tlsOf(options);
   const [kind] = kinds;
+  // The library gives TLS no name for an address, and Node would check "localhost" then.
+  const host = url.replace(/^\w+:\/\/|:\d+$|[[\]]/g, '');
+  if (tls !== undefined && isIP(host) !== 0) tls.checkServerIdentity = (_, shown) => checkServerIdentity(host, shown);
   return {
     ...(kind?.path !== undefined && { authenticator: readSecret(kind.path, kind.parse) }),
     ...(tls !== undefined && { tls }),

@@ -58,7 +58,6 @@ import { chart, History } from '../../src/zoom/zoomchart.js';
 import { random, Sheet, spoil } from './brokenboards.js';
 import { type Make, makeIn, SANITIZED } from './compiling.js';
 import { busy, madeBoard } from './madeboard.js';
-import { heardOf } from './natsservers.js';
 import { boardPath, ROOT } from './places.js';
 import { read as readExpression } from './supermon.js';
 
@@ -845,25 +844,6 @@ export function textTargets(place: string): TextTarget[] {
         for (const kind of ['events', 'jobs'] as const)
           writeFileSync(join(folder, segmentName(kind, '2026-11-27', 1)), text);
         return checkJournal(folder, text.split('\n').length - 1);
-      },
-    },
-    {
-      name: 'what a NATS server says',
-      seeds: [
-        'INFO {"max_payload":1048576,"nonce":"x","tls_required":true}\r\nPING\r\nPONG\r\n+OK\r\n',
-        'HMSG a 1 2 3\r\nhix\r\n',
-        "-ERR 'Slow Consumer'\r\nMSG a.b 7 3\r\nx\r\n\r\nMSG c 8 d.e 0\r\n\r\n",
-        'MSG a 1 3000000000\r\n',
-      ],
-      check(text) {
-        const whole = heardOf(Buffer.from(text), left => left);
-        for (const size of [1, 7]) {
-          const { events, why } = heardOf(Buffer.from(text), () => size);
-          must(why === whole.why, `in pieces of ${size}: ${why}, not ${whole.why}`);
-          // A piece that is refused is refused as a whole.
-          must(why !== '' || String(events) === String(whole.events), `in pieces of ${size}: ${events}`);
-        }
-        return whole.events.length > 0;
       },
     },
     {

@@ -1,12 +1,10 @@
-// Real NATS servers for tests, with the examples in packaging/nats or a test's own configuration, on free ports; and
-// what is heard of one. No test of its own.
+// Real NATS servers for tests, with the examples in packaging/nats or a test's own configuration, on free ports. No
+// test of its own.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { describe, Parser } from '@nats-io/transport-node';
-import { Meter, ProtocolError } from '../../src/relay/natsmeter.js';
 import { endWith } from './children.js';
 import { freePorts } from './network.js';
 import { ROOT, type Teardown } from './places.js';
@@ -103,34 +101,4 @@ export async function startServers(t: Teardown, at: string): Promise<{ hubs: Ser
     [/<"nats-leaf:[^>]*>/, `"nats-leaf://leaf-away:leaf-password@127.0.0.1:${hubs[1]?.leaf}"`],
   ]);
   return { hubs: started, leaf: serve(t, at, 'away', ports[9] as number, config) };
-}
-
-/**
- * What the library's parser hears of bytes in pieces, whose sizes `cut` chooses by what is left, behind our meter; and
- * why the meter has ended it.
- */
-export function heardOf(bytes: Buffer, cut: (left: number) => number): { events: string[]; why: string } {
-  const events: string[] = [];
-  const text = (part: Uint8Array | undefined) => Buffer.from(part ?? []).toString();
-  const parser = new Parser({
-    push: event => {
-      if (typeof event === 'function') return;
-      const { kind, msg, data } = event;
-      const what = msg ? [text(msg.subject), msg.sid, msg.hdr, text(msg.reply), text(data)].join(' ') : text(data);
-      events.push(`${describe({ kind }).split(':')[0]} ${what}`);
-    },
-  });
-  const meter = new Meter();
-  for (let at = 0; at < bytes.length; ) {
-    const piece = Buffer.from(bytes.subarray(at, at + Math.max(1, cut(bytes.length - at))));
-    try {
-      meter.push(piece);
-    } catch (error) {
-      if (!(error instanceof ProtocolError)) throw error;
-      return { events, why: error.message };
-    }
-    parser.parse(piece);
-    at += piece.length;
-  }
-  return { events, why: '' };
 }

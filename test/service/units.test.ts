@@ -209,6 +209,9 @@ t.test('when memory runs out, what has to stay stays, and nobody takes all of it
     t.equal(unit.has('MemoryMax'), !unknown.test(name), name);
   }
   t.same(readUnit('beoboard-send.service', ON_MASTER).get('OOMScoreAdjust'), ['0']);
+  // Its own memory, without the board; what happens then, test/relay/natsliars tells.
+  t.same(readUnit('beoboard-mirror.service').get('LimitDATA'), ['4G']);
+  t.same(readUnit('beoboard-mirror.service').get('Restart'), ['always']);
 });
 
 t.test('senders read the pace file, in a folder that only root can write', async t => {
