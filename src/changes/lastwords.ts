@@ -6,6 +6,7 @@ import type { LastWord, LastWords } from '../shm/memory.js';
 import { plural, timeOf } from '../shm/sentences.js';
 import type { Node, Snapshot } from '../shm/snapshot.js';
 import { shownNames } from '../text/hostlists.js';
+import { groupBy } from '../text/maps.js';
 import { oneLine } from '../text/text.js';
 
 /** The contract's rows, and one that takes other nodes, so that only a reader can say it. */
@@ -101,13 +102,7 @@ export function lastWordsTexts<N extends SilencedNode>(
   board: Snapshot,
   silenced: readonly N[],
 ): { text: string; nodes: N[] }[] {
-  const kinds = new Map<string, N[]>();
-  for (const node of silenced) {
-    const key = node.saying.rows.join();
-    const same = kinds.get(key);
-    if (same === undefined) kinds.set(key, [node]);
-    else same.push(node);
-  }
+  const kinds = groupBy(silenced, ({ saying }) => saying.rows.join());
   const silent = kinds.get('') ?? [];
   kinds.delete('');
   const telling = [...kinds.values()].sort((a, b) => b.length - a.length);

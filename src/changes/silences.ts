@@ -1,6 +1,8 @@
 // Which nodes fell silent together, so that one cause is likely: more of them within one interval than chance explains.
 // Pure: no board, no clock. docs/internals/liveness.md has the argument and the rates.
 
+import { groupBy } from '../text/maps.js';
+
 /** A node that is not heard. */
 interface Unheard {
   /** The age of its last report, ms. */
@@ -122,13 +124,7 @@ function largest(
  */
 export function fellTogether<T extends Unheard>(nodes: readonly T[], most: number): T[][] {
   const found: { group: T[]; isLasting: boolean }[] = [];
-  const byInterval = new Map<number, T[]>();
-  for (const node of nodes) {
-    const same = byInterval.get(node.intervalMs);
-    if (same === undefined) byInterval.set(node.intervalMs, [node]);
-    else same.push(node);
-  }
-  for (const [intervalMs, same] of byInterval) {
+  for (const [intervalMs, same] of groupBy(nodes, node => node.intervalMs)) {
     const left = same.sort((a, b) => a.ageMs - b.ageMs);
     for (const isLasting of [true, false])
       for (let i = 0; i < most; i++) {

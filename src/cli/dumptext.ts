@@ -5,6 +5,7 @@ import { type Field, getter, isBig, type StructName, sizeOf } from '../layout/co
 import { structs } from '../layout/layout.gen.js';
 import { spoken } from '../text/ascii.js';
 import { type Page, PreparedText } from '../text/buffer.js';
+import { getOrInsert } from '../text/maps.js';
 import { oneLine } from '../text/text.js';
 
 /** Writes the struct that begins at `base`. */
@@ -209,10 +210,6 @@ const ofStructs = new Map<StructName, PutLines[]>();
  * `origin` of the file. A struct takes at most 64 KiB.
  */
 export function putLines(page: Page, struct: StructName, view: DataView, base: number, origin: number): void {
-  let puts = ofStructs.get(struct);
-  if (puts === undefined) {
-    puts = linesOf(struct, 0, '');
-    ofStructs.set(struct, puts);
-  }
+  const puts = getOrInsert(ofStructs, struct, () => linesOf(struct, 0, ''));
   for (let i = 0; i < puts.length; i++) (puts[i] as PutLines)(page, view, base, origin);
 }

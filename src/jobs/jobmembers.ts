@@ -11,6 +11,7 @@ import type { State } from '../shm/liveness.js';
 import type { Problem } from '../shm/problems.js';
 import type { Node } from '../shm/snapshot.js';
 import { compareNames } from '../text/hostlists.js';
+import { groupBy } from '../text/maps.js';
 import type { ListedJob } from './joblist.js';
 
 /** A reading of a node beside those of its peers. */
@@ -102,14 +103,10 @@ function differencesOf(nodes: readonly Node[], peers: readonly Node[]): Map<Node
 
 /** The live nodes by their hardware, most nodes first; '' are those that do not tell theirs. */
 function byHardware(live: readonly Node[]): [string, Node[]][] {
-  const groups = new Map<string, Node[]>();
-  for (const node of live) {
+  const groups = groupBy(live, node => {
     const [hardware = Number.NaN, gpus = Number.NaN] = HARDWARE.map(reading => numberOf(reading, node));
-    const key = isKnown(hardware) ? `${hardware} ${gpus || 0}` : '';
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [node]);
-    else group.push(node);
-  }
+    return isKnown(hardware) ? `${hardware} ${gpus || 0}` : '';
+  });
   return [...groups].sort(([, a], [, b]) => b.length - a.length);
 }
 

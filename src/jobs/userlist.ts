@@ -4,6 +4,7 @@
 import type { UserInfo } from '../presentation/shapes.js';
 import type { SchedulerView } from '../schedulerfile/schedulerview.js';
 import { compareNames, expandNodeNames, fold } from '../text/hostlists.js';
+import { groupBy } from '../text/maps.js';
 import type { JobNode, ListedJob } from './joblist.js';
 
 /** So many jobs of a user are told to programs by their numbers; `job_count` is of all. */
@@ -92,12 +93,7 @@ export function listUsers(
   slurm: SchedulerView,
   nodeOf: (name: string) => JobNode | undefined,
 ): ListedUser[] {
-  const byUser = new Map<string, ListedJob[]>();
-  for (const job of jobs) {
-    const others = byUser.get(job.job.user);
-    if (others === undefined) byUser.set(job.job.user, [job]);
-    else others.push(job);
-  }
+  const byUser = groupBy(jobs, ({ job }) => job.user);
   return Array.from(byUser, ([user, theirs]) => listUser(user, theirs, slurm, nodeOf)).sort(
     ({ told: a }, { told: b }) => b.node_count - a.node_count || compareNames(a.user, b.user),
   );

@@ -4,6 +4,7 @@
 
 import { BEGINS, ENDS, LATER_MS, type Line, monotonicOf, whichOf } from '../journalfile/format.js';
 import { expand, fold } from '../text/hostlists.js';
+import { getOrInsert } from '../text/maps.js';
 
 /** Something that lasts, and what it happens to. */
 const keyOf = (event: string, which: string | undefined, subject: string) => [event, which ?? '', subject].join('\0');
@@ -38,9 +39,7 @@ export class Going {
   }
 
   #begin(key: string, subject: string, line: Line): void {
-    const known = this.#lines.get(line.id);
-    if (known === undefined) this.#lines.set(line.id, { line, subjects: new Set([subject]) });
-    else known.subjects.add(subject);
+    getOrInsert(this.#lines, line.id, () => ({ line, subjects: new Set() })).subjects.add(subject);
     this.#ids.set(key, line.id);
   }
 

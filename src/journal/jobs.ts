@@ -4,15 +4,12 @@ import type { JournalJob } from '../journalfile/format.js';
 import { SchedulerViewFollower } from '../schedulerfile/schedulerview.js';
 import { type SchedulerState, stateTrouble } from '../schedulerfile/statefile.js';
 import { fold } from '../text/hostlists.js';
+import { getOrInsert } from '../text/maps.js';
 
 /** The jobs of nodes: each once, with its nodes. */
 export function byJob(each: Iterable<readonly [job: JournalJob, node: string]>): JournalJob[] {
   const found = new Map<string, { job: JournalJob; nodes: string[] }>();
-  for (const [job, node] of each) {
-    const one = found.get(job.id);
-    if (one === undefined) found.set(job.id, { job, nodes: [node] });
-    else one.nodes.push(node);
-  }
+  for (const [job, node] of each) getOrInsert(found, job.id, () => ({ job, nodes: [] })).nodes.push(node);
   return [...found.values()].map(({ job, nodes }) => ({ ...job, nodes: fold(nodes) }));
 }
 

@@ -2,6 +2,7 @@
 // few numbers of each are held: when it began and ended, and where it stands.
 
 import { fold } from '../text/hostlists.js';
+import { getOrInsert } from '../text/maps.js';
 import { BEGINS, ENDS, type JournalJob, LATER_MS, type Line, monotonicOf, whichOf } from './format.js';
 import { type Journal, NO_JOBS, namesOf, type Place } from './journal.js';
 
@@ -273,12 +274,7 @@ export class Listing {
   #partly(): ReadonlyMap<number, string[]> {
     const found = new Map<number, string[]>();
     for (const going of [this.#before, this.#going])
-      for (const [key, row] of going) {
-        const subject = key.slice(key.lastIndexOf(' ') + 1);
-        const same = found.get(row);
-        if (same === undefined) found.set(row, [subject]);
-        else same.push(subject);
-      }
+      for (const [key, row] of going) getOrInsert(found, row, () => []).push(key.slice(key.lastIndexOf(' ') + 1));
     return found;
   }
 

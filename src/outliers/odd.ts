@@ -12,6 +12,7 @@ import type { Snapshot } from '../shm/snapshot.js';
 import { writeDuration } from '../text/durations.js';
 import { fold, lastDigits, shownNames } from '../text/hostlists.js';
 import { NOTHING } from '../text/layout.js';
+import { getOrInsert } from '../text/maps.js';
 import { oneLine } from '../text/text.js';
 import { type Alike, differences, type FamilyDifference, type Trait } from './families.js';
 
@@ -102,9 +103,7 @@ export function oddOnes(
     // A node that is not heard may have changed since its last report, so only live nodes are compared.
     const family = node.state === 'live' ? familyOf(node) : undefined;
     if (family === undefined) continue;
-    const members = families.get(family);
-    if (members === undefined) families.set(family, [node.index]);
-    else members.push(node.index);
+    getOrInsert(families, family, () => []).push(node.index);
     if (areRead) cursor.moveTo(snapshot, node.index);
     else [cursor.snapshot, cursor.index] = [snapshot, node.index];
     for (let i = 0; i < traits.length; i++)

@@ -5,6 +5,7 @@ import { structs } from '../layout/layout.gen.js';
 import { Cursor } from '../readings/cursor.js';
 import { NUMBERED } from '../shm/liveness.js';
 import type { BoardReader } from '../shm/reader.js';
+import { getOrInsert } from '../text/maps.js';
 import type { NodeNames } from './names.js';
 import type { ScrapePlan } from './plan.js';
 
@@ -166,12 +167,7 @@ class Taker {
   }
 
   #text(text: string): number {
-    let number = this.#texts.get(text);
-    if (number === undefined) {
-      number = this.sample.texts.push(Buffer.from(text)) - 1;
-      this.#texts.set(text, number);
-    }
-    return number;
+    return getOrInsert(this.#texts, text, () => this.sample.texts.push(Buffer.from(text)) - 1);
   }
 }
 

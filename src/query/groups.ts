@@ -7,6 +7,7 @@ import { STATES, type State } from '../shm/liveness.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { compareNames, fold } from '../text/hostlists.js';
 import { cutTo, fitting, GAP, inColumn, NOTHING, tableWidth, widest } from '../text/layout.js';
+import { groupBy } from '../text/maps.js';
 import { compilePattern } from '../text/patterns.js';
 import { oneLine } from '../text/text.js';
 import { COLUMNS, type Column, chosenColumns, sortField } from './columns.js';
@@ -66,14 +67,7 @@ function meanOf(snapshot: Snapshot, { nodes }: NodeGroup, field: Reading): Value
 /** The groups of the chosen nodes, the worst first or sorted by the mean of a field. Throws an InputError. */
 export function groups({ snapshot, nodes }: Survey, grouping: Grouping, sort: string | undefined): NodeGroup[] {
   const of = ruleOf(grouping);
-  const byName = new Map<string | undefined, Surveyed[]>();
-  for (const node of nodes) {
-    const name = of(snapshot, node);
-    const group = byName.get(name);
-    if (group === undefined) byName.set(name, [node]);
-    else group.push(node);
-  }
-  const found = [...byName].map(
+  const found = [...groupBy(nodes, node => of(snapshot, node))].map(
     ([name, members]): NodeGroup => ({ name, nodes: members, counts: countsOf(snapshot, members) }),
   );
   found.sort(worst);

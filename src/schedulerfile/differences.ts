@@ -3,6 +3,7 @@
 
 import type { State as BoardState } from '../shm/liveness.js';
 import { expandNodeNames } from '../text/hostlists.js';
+import { getOrInsert } from '../text/maps.js';
 import type { Matched } from './matching.js';
 import type { SchedulerJob, SchedulerNode } from './scheduler.js';
 import type { DifferenceKind, SchedulerDifference } from './statefile.js';
@@ -39,12 +40,7 @@ interface LookAtBoth {
 /** The jobs on each node, by NodeName. */
 export function jobsByNode(jobs: readonly SchedulerJob[]): Map<string, SchedulerJob[]> {
   const found = new Map<string, SchedulerJob[]>();
-  for (const job of jobs)
-    for (const name of expandNodeNames(job.nodes)) {
-      const same = found.get(name);
-      if (same === undefined) found.set(name, [job]);
-      else same.push(job);
-    }
+  for (const job of jobs) for (const name of expandNodeNames(job.nodes)) getOrInsert(found, name, () => []).push(job);
   return found;
 }
 

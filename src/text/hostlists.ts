@@ -3,6 +3,7 @@
 // steps in ranges only if asked for. Reads no file: the page uses it, too.
 
 import { InputError, lowerCase, quote } from './inputerror.js';
+import { getOrInsert, groupBy } from './maps.js';
 import { oneLine, shortened } from './unseen.js';
 
 /** The error of a host list. `column` counts from 1 and is the position of the mistake. */
@@ -371,9 +372,7 @@ export function foldParts(names: Iterable<string>): string[] {
     const number = Number(name.slice(at));
     const digits = name.length - at;
     const width = digits > 1 && name.charCodeAt(at) === 48 ? digits : -digits;
-    const same = group.get(width);
-    if (same === undefined) group.set(width, [number]);
-    else same.push(number);
+    getOrInsert(group, width, () => []).push(number);
   }
   const parts = [...alone].map(text => [text, text] as const);
   for (const [beginning, numbers] of groups) {
@@ -428,9 +427,7 @@ function bracket(written: readonly string[]): string {
   const numbers = new Map<number, number[]>();
   for (const digits of written) {
     const width = digits.length > 1 && digits.startsWith('0') ? digits.length : -digits.length;
-    const same = numbers.get(width);
-    if (same === undefined) numbers.set(width, [Number(digits)]);
-    else same.push(Number(digits));
+    getOrInsert(numbers, width, () => []).push(Number(digits));
   }
   const found = ranges(numbers);
   return written.length === 1 ? (written[0] ?? '') : `[${found.join(',')}]`;
@@ -443,23 +440,12 @@ function bracket(written: readonly string[]): string {
 function foldRows(rows: readonly (readonly string[])[]): string[][] {
   const [first] = rows;
   if (first === undefined || first.length === 0) return [[]];
-  const byBeginning = new Map<string, { beginning: readonly string[]; last: string[] }>();
-  for (const row of rows) {
-    const beginning = row.slice(0, -1);
-    const key = beginning.join();
-    const group = byBeginning.get(key);
-    const last = row.at(-1) ?? '';
-    if (group === undefined) byBeginning.set(key, { beginning, last: [last] });
-    else group.last.push(last);
-  }
-  const byLast = new Map<string, (readonly string[])[]>();
-  for (const { beginning, last } of byBeginning.values()) {
-    const text = bracket(last);
-    const same = byLast.get(text);
-    if (same === undefined) byLast.set(text, [beginning]);
-    else same.push(beginning);
-  }
-  return [...byLast].flatMap(([text, beginnings]) => foldRows(beginnings).map(row => [...row, text]));
+  const byBeginning = groupBy(rows, row => row.slice(0, -1).join());
+  const byLast = groupBy(byBeginning.values(), same => bracket(same.map(row => row.at(-1) ?? '')));
+  return [...byLast].flatMap(([text, alike]) => {
+    const beginnings = alike.map(([row = []]) => row.slice(0, -1));
+    return foldRows(beginnings).map(row => [...row, text]);
+  });
 }
 
 /**
@@ -470,10 +456,7 @@ export function foldAll(names: Iterable<string>): string {
   const shapes = new Map<string, { texts: string[]; rows: string[][] }>();
   for (const name of new Set(names)) {
     const { texts, numbers } = takeNameApart(name);
-    const key = texts.join('0');
-    const shape = shapes.get(key);
-    if (shape === undefined) shapes.set(key, { texts, rows: [numbers] });
-    else shape.rows.push(numbers);
+    getOrInsert(shapes, texts.join('0'), () => ({ texts, rows: [] })).rows.push(numbers);
   }
   const parts = [...shapes.values()].flatMap(({ texts, rows }) =>
     foldRows(rows).map(row => texts.map((text, i) => `${text}${row[i] ?? ''}`).join('')),

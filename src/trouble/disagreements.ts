@@ -4,6 +4,7 @@ import type { Survey, Surveyed } from '../query/survey.js';
 import type { SchedulerView } from '../schedulerfile/schedulerview.js';
 import type { DifferenceKind, SchedulerDifference, SchedulerState } from '../schedulerfile/statefile.js';
 import { shownNames } from '../text/hostlists.js';
+import { groupBy } from '../text/maps.js';
 import { oneLine } from '../text/text.js';
 
 /** Where the scheduler and the board disagree, or what is wrong with the scheduler's answer. */
@@ -60,11 +61,8 @@ export function disagreements(scheduler: SchedulerView, { snapshot, all, nodes }
   if (snapshot.stalled || snapshot.retired || state === undefined) return found;
   const named = { scheduler: scheduler.name, daemon: oneLine(state.daemon) };
   const chosen = new Map(nodes.map(node => [node.name, node]));
-  const byKind = new Map<DifferenceKind, SchedulerDifference[]>();
-  for (const difference of state.differences)
-    if (chosen.has(difference.node) && Object.hasOwn(WORDS, difference.kind))
-      byKind.set(difference.kind, [...(byKind.get(difference.kind) ?? []), difference]);
-  for (const [cause, some] of byKind) {
+  const told = state.differences.filter(({ node, kind }) => chosen.has(node) && Object.hasOwn(WORDS, kind));
+  for (const [cause, some] of groupBy(told, ({ kind }) => kind)) {
     const jobs = [...new Set(some.flatMap(({ jobs = [] }) => jobs))];
     const what = WORDS[cause](some, jobs, named);
     const text = `${shownNames(some.map(({ node }) => node))}: ${what}`;

@@ -4,10 +4,10 @@ import { LastReports, lastWordsTexts } from '../changes/lastwords.js';
 import { hourTimes, journalTroubles } from '../journalfile/state.js';
 import type { Survey, Surveyed } from '../query/survey.js';
 import type { SchedulerView } from '../schedulerfile/schedulerview.js';
-import type { OddMark } from '../schedulerfile/statefile.js';
 import { byProblem, PROBLEM_TEXT } from '../shm/problems.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { fold } from '../text/hostlists.js';
+import { groupBy } from '../text/maps.js';
 import { oneLine } from '../text/text.js';
 import { disagreements } from './disagreements.js';
 import { type Anomaly, type Finding, shown } from './finding.js';
@@ -137,19 +137,20 @@ function disagreementFindings(found: Survey, scheduler: SchedulerView): Finding[
 /** The chosen nodes that differ from the others of their jobs: a line for each job. */
 function marks({ nodes, snapshot }: Survey, scheduler: SchedulerView): Finding[] {
   const chosen = new Map(nodes.map(node => [node.name, node]));
-  const jobs = new Map<string, OddMark[]>();
-  for (const mark of scheduler.marks)
-    if (chosen.has(mark.node)) jobs.set(mark.job, [...(jobs.get(mark.job) ?? []), mark]);
-  return [...jobs].map(([job, those]) => {
-    // By the clock of the look, so that it is the same at every look.
-    const nowMs = Number(snapshot.evidence.nowNs / 1_000_000n);
-    const since = those.map(({ since_ms }) => Math.max(0, nowMs - since_ms));
-    return {
-      ...{ kind: 'odd', cause: oneLine(job), what: marksText(those), sentences: [] },
-      nodes: [...new Set(those.map(({ node }) => chosen.get(node) as Surveyed))],
-      ...{ sinceMs: Math.max(...since), lastMs: Math.min(...since) },
-    };
-  });
+  const told = scheduler.marks.filter(({ node }) => chosen.has(node));
+  return Array.from(
+    groupBy(told, mark => mark.job),
+    ([job, those]) => {
+      // By the clock of the look, so that it is the same at every look.
+      const nowMs = Number(snapshot.evidence.nowNs / 1_000_000n);
+      const since = those.map(({ since_ms }) => Math.max(0, nowMs - since_ms));
+      return {
+        ...{ kind: 'odd', cause: oneLine(job), what: marksText(those), sentences: [] },
+        nodes: [...new Set(those.map(({ node }) => chosen.get(node) as Surveyed))],
+        ...{ sinceMs: Math.max(...since), lastMs: Math.min(...since) },
+      };
+    },
+  );
 }
 
 /** What is asked besides the board. */

@@ -8,6 +8,7 @@ import { LATELY_MS } from '../shm/refusal.js';
 import { reasonText } from '../shm/sentences.js';
 import { SENDERS_EACH, type SenderEntry, type Snapshot } from '../shm/snapshot.js';
 import { formatDuration } from '../text/durations.js';
+import { groupBy } from '../text/maps.js';
 import { bySource, type RejectedSource } from '../text/rejectedsources.js';
 import { oneLine } from '../text/text.js';
 import { cloneTexts } from './clones.js';
@@ -75,9 +76,10 @@ function rivalText(snapshot: Snapshot, { name, index }: Surveyed, refused: reado
 
 /** Names that more than one machine uses, as recent rejections show. */
 export function rivals(snapshot: Snapshot, lately: readonly SenderEntry[], nodes: readonly Surveyed[]): Finding[] {
-  const byName = new Map<string, SenderEntry[]>();
-  for (const entry of lately)
-    if (entry.reason === RIVAL) byName.set(entry.name, [...(byName.get(entry.name) ?? []), entry]);
+  const byName = groupBy(
+    lately.filter(({ reason }) => reason === RIVAL),
+    ({ name }) => name,
+  );
   const named = byName.size === 0 ? [] : nodes.filter(({ name }) => byName.has(name));
   if (named.length === 0) return [];
   const found = named.slice(0, EACH_MOST).map((node): Anomaly => {

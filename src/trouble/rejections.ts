@@ -19,6 +19,7 @@ import {
 import { SENDERS_EACH, type SenderEntry, type Snapshot } from '../shm/snapshot.js';
 import { formatDuration } from '../text/durations.js';
 import { shownNames } from '../text/hostlists.js';
+import { groupBy } from '../text/maps.js';
 import { bySource, type RejectedSource } from '../text/rejectedsources.js';
 import { oneLine } from '../text/text.js';
 
@@ -51,14 +52,8 @@ function textOf(nodes: readonly RefusedNode[]): string {
 
 /** One sentence for each state and reason, about nodes that were rejected within the last minute. */
 export function refusedTexts<N extends RefusedNode>(nodes: readonly N[]): { text: string; nodes: N[] }[] {
-  const kinds = new Map<string, N[]>();
-  for (const node of nodes) {
-    if (node.refusal.ageMs > LATELY_MS) continue;
-    const kind = `${node.state} ${node.refusal.reason}`;
-    const some = kinds.get(kind);
-    if (some === undefined) kinds.set(kind, [node]);
-    else some.push(node);
-  }
+  const lately = nodes.filter(({ refusal }) => refusal.ageMs <= LATELY_MS);
+  const kinds = groupBy(lately, ({ state, refusal }) => `${state} ${refusal.reason}`);
   return [...kinds.values()].map(some => ({ text: textOf(some), nodes: some }));
 }
 

@@ -13,6 +13,7 @@ import { PROBLEM_TEXT, PROBLEMS, type Problem, problemBit, problemsOf } from '..
 import { moment } from '../shm/sentences.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { fold } from '../text/hostlists.js';
+import { groupBy } from '../text/maps.js';
 import { oneLine } from '../text/text.js';
 import { type Finding, FLAPPING_FROM, ofSpells, type Spell } from './finding.js';
 import type { TroubleKind } from './kinds.js';
@@ -74,13 +75,10 @@ function partsWithin<T>(list: readonly T[], timeOf: (one: T) => number, limit: (
 
 /** Those that are one episode: they began together, and are in the same phase; those that are over ended together. */
 function episodesOf(spells: readonly Spell[], limit: (spell: Spell) => number): Spell[][] {
-  const byLimit = new Map<string, Spell[]>();
-  for (const spell of spells) {
-    const key = `${limit(spell)} ${spell.endedMs === undefined} ${spell.beganMs === undefined}`;
-    const alike = byLimit.get(key);
-    if (alike === undefined) byLimit.set(key, [spell]);
-    else alike.push(spell);
-  }
+  const byLimit = groupBy(
+    spells,
+    spell => `${limit(spell)} ${spell.endedMs === undefined} ${spell.beganMs === undefined}`,
+  );
   return [...byLimit.values()]
     .flatMap(alike => partsWithin(alike, ({ beganMs = 0 }) => beganMs, limit))
     .flatMap(part => partsWithin(part, ({ endedMs = 0 }) => endedMs, limit));

@@ -5,6 +5,7 @@ import type { Survey, Surveyed } from '../query/survey.js';
 import { ahead } from '../shm/sentences.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { formatDuration, writeDuration } from '../text/durations.js';
+import { groupBy } from '../text/maps.js';
 import { oneLine } from '../text/text.js';
 import { type Anomaly, EACH_MOST, type Finding, shown } from './finding.js';
 import { intervals, kernels } from './oddities.js';
@@ -74,14 +75,8 @@ function clocks(snapshot: Snapshot, nodes: readonly Surveyed[]): Finding[] {
     .sort((a, b) => Math.abs(b.skew) - Math.abs(a.skew));
   // A rack with a wrong time server is one anomaly: clocks that are equally far off, to the shown figure, share a
   // sentence.
-  const byDistance = new Map<string, Surveyed[]>();
-  for (const { node, skew } of odd) {
-    const far = ahead(skew, master === 0 ? '' : 'the others');
-    const same = byDistance.get(far);
-    if (same === undefined) byDistance.set(far, [node]);
-    else same.push(node);
-  }
-  const kinds = [...byDistance];
+  const byDistance = groupBy(odd, ({ skew }) => ahead(skew, master === 0 ? '' : 'the others'));
+  const kinds = Array.from(byDistance, ([far, same]) => [far, same.map(({ node }) => node)] as const);
   const found: Anomaly[] = [];
   for (const [far, same] of kinds.slice(0, EACH_MOST)) {
     const [who, are] = same.length === 1 ? [`clock of ${shown(same)}`, 'is'] : [`clocks of ${shown(same)}`, 'are'];

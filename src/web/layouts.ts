@@ -9,6 +9,7 @@ import { type Reading, taken, type Value } from '../readings/measures.js';
 import { SLICE_MS } from '../service/slices.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { compareNames, expand, fold } from '../text/hostlists.js';
+import { getOrInsert } from '../text/maps.js';
 import type { NodeConsumer, Watcher, WatcherTick } from './watcher.js';
 import { AUTO, type GroupInfo } from './wire.js';
 
@@ -264,12 +265,7 @@ export class Arrangement {
       const name = names[i] as string;
       if ((chosen !== undefined && chosen.holds[i] !== 1) || !NAME.test(name)) continue;
       const group = grouped?.names[grouped.numbers[i] ?? 0];
-      let some = members.get(group);
-      if (some === undefined) {
-        some = new Map();
-        members.set(group, some);
-      }
-      some.set(name, i);
+      getOrInsert(members, group, () => new Map()).set(name, i);
     }
     const order = new Uint32Array(count);
     let first = 0;

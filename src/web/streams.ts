@@ -5,6 +5,7 @@ import type { EventLog } from '../events/eventlog.js';
 import type { Sink } from '../net/http.js';
 import type { Grouping } from '../options/options.js';
 import { SCALES } from '../readings/scales.js';
+import { getOrInsert } from '../text/maps.js';
 import { changesFrame, jsonFrame, pictureFrame } from './framing.js';
 import { Arrangement, type CellLayout, type Chosen, type Grouped } from './layouts.js';
 import type { Watcher, WatcherTick } from './watcher.js';
@@ -115,12 +116,7 @@ class Channel {
       if (client.event < log.count) parts.push(eventsFrame(client.event));
       // Nearly all clients are sent the same.
       const key = `${parts.length} ${client.seq === before} ${client.layout} ${client.roster} ${client.event} ${client.head === news.headFrame}`;
-      let bytes = whole.get(key);
-      if (bytes === undefined) {
-        bytes = Buffer.concat(parts.filter(part => part !== undefined));
-        whole.set(key, bytes);
-      }
-      client.sink.write(bytes);
+      client.sink.write(getOrInsert(whole, key, () => Buffer.concat(parts.filter(part => part !== undefined))));
       client.seq = tick.seq;
       client.layout = number;
       client.roster = tick.roster;
@@ -154,16 +150,12 @@ export class Streams {
     const [by, where] = [view.by?.text ?? '', view.chosen?.text ?? ''];
     const order = JSON.stringify([by, where]);
     const key = `${view.scale} ${order}`;
-    let channel = this.#channels.get(key);
-    if (channel === undefined) {
-      let arrangement = this.#arrangements.get(order);
-      if (arrangement === undefined) {
-        arrangement = new Arrangement(this.watcher, view.by?.grouped, view.chosen);
-        this.#arrangements.set(order, arrangement);
-      }
-      channel = new Channel(view, arrangement);
-      this.#channels.set(key, channel);
-    }
+    const arranged = () => new Arrangement(this.watcher, view.by?.grouped, view.chosen);
+    const channel = getOrInsert(
+      this.#channels,
+      key,
+      () => new Channel(view, getOrInsert(this.#arrangements, order, arranged)),
+    );
     const log = this.#news?.log;
     const client: Client = { sink, seq: 0, layout: 0, roster: -1, head: undefined, event: log?.count ?? 0, log };
     const { clients } = channel;

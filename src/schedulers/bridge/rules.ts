@@ -4,6 +4,7 @@
 import type { Matched } from '../../schedulerfile/matching.js';
 import type { HoldOrder, OrderedNode } from '../../schedulerfile/scheduler.js';
 import type { Problem } from '../../shm/problems.js';
+import { getOrInsert } from '../../text/maps.js';
 import { lowerCase } from '../../text/text.js';
 import type { BoardLook, SeenNode } from './boardlook.js';
 import { type BrakeCount, limits } from './massbrake.js';
@@ -182,10 +183,9 @@ export function countsOf({ policy, board, slurm, matched, ledger }: Situation): 
     const link = board.links.get(seen.link);
     for (const group of [link && `link ${link.name}`, policy.groupOf(name)]) {
       if (group === undefined) continue;
-      const so = groups.get(group) ?? { nodes: 0, silent: 0 };
+      const so = getOrInsert(groups, group, () => ({ nodes: 0, silent: 0 }));
       so.nodes++;
       if (counts) so.silent++;
-      groups.set(group, so);
     }
   }
   const nodes = matched.boardName.size;

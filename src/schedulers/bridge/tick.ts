@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { type Matched, match } from '../../schedulerfile/matching.js';
 import { NoAnswer, type OrderedNode } from '../../schedulerfile/scheduler.js';
 import type { Log } from '../../service/log.js';
+import { groupBy } from '../../text/maps.js';
 import { oneLine } from '../../text/text.js';
 import { Acts, rehearsed } from './acts.js';
 import type { BoardLook } from './boardlook.js';
@@ -313,10 +314,11 @@ export class Bridge {
     const next = new Map(left.map(({ node, why }) => [node, why] as const));
     const fresh = left.filter(({ node, why }) => this.#said.get(node) !== why);
     this.#said = next;
-    const byWhy = new Map<string, string[]>();
-    for (const { node, why } of fresh) byWhy.set(why, [...(byWhy.get(why) ?? []), node]);
-    for (const [why, nodes] of byWhy) {
-      const some = nodes.slice(0, 8).join(', ');
+    for (const [why, nodes] of groupBy(fresh, ({ why }) => why)) {
+      const some = nodes
+        .slice(0, 8)
+        .map(({ node }) => node)
+        .join(', ');
       this.log.info(`left alone: ${some}${nodes.length > 8 ? ` and ${nodes.length - 8} more` : ''}: ${why}`);
     }
     return left;

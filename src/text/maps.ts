@@ -1,0 +1,18 @@
+// Maps that are filled as they are asked. Pure.
+
+/** The value of a key; if there is none, `make` makes it, and it is kept. */
+export function getOrInsert<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  let value = map.get(key);
+  if (value === undefined) {
+    value = make();
+    map.set(key, value);
+  }
+  return value;
+}
+
+/** Things by their keys, in the order in which the keys occur. */
+export function groupBy<T, K>(things: Iterable<T>, keyOf: (thing: T) => K): Map<K, T[]> {
+  const found = new Map<K, T[]>();
+  for (const thing of things) getOrInsert(found, keyOf(thing), () => []).push(thing);
+  return found;
+}
