@@ -7,6 +7,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, type NatsConnection, type Subscription } from '@nats-io/transport-node';
 import type { Log } from '../service/log.js';
+import { own } from '../text/tables.js';
 import { oneLine } from '../text/text.js';
 import { type AccessOptions, accessOf } from './natsaccess.js';
 
@@ -40,6 +41,12 @@ const PATIENCE_MS = 2000;
 const SILENT = 'the server does not answer';
 const CLOSED = 'the server closed the connection';
 
+/** What the library says of a connection that ended without an error, before the greeting and behind it. */
+const ENDED = {
+  'error connecting - node provided an undefined error': CLOSED,
+  'connection refused': CLOSED,
+};
+
 /** The sockets of a connection that is being made: the library leaves open what a server does not greet. */
 const opened = new AsyncLocalStorage<Socket[]>();
 subscribe('net.client.socket', made => void opened.getStore()?.push((made as { socket: Socket }).socket));
@@ -69,10 +76,8 @@ async function connectTo(url: string, name: string, options: AccessOptions): Pro
     for (const socket of sockets) socket.destroy();
     const { name: kind, message, code, cause } = error as NodeJS.ErrnoException;
     if (kind === 'TimeoutError') throw new Error(SILENT);
-    // What the library says of a connection that ended without an error, before the greeting and behind it.
-    if (cause === undefined && /undefined error$|^connection refused$/.test(message)) throw new Error(CLOSED);
-    // An error about all addresses of a name has a code alone.
-    throw new Error(message || code);
+    const words = message || String(code);
+    throw new Error((cause === undefined && own(ENDED, words)) || words);
   }
 }
 

@@ -26,7 +26,7 @@ export interface AccessOptions {
 }
 
 /** What the files say now, as options of the library. */
-export interface Access {
+interface Access {
   readonly authenticator?: Authenticator;
   /**
    * With it there is no connection without TLS: a user who asks for TLS never gets one, because an impostor would get

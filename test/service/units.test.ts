@@ -209,7 +209,7 @@ t.test('when memory runs out, what has to stay stays, and nobody takes all of it
     t.equal(unit.has('MemoryMax'), !unknown.test(name), name);
   }
   t.same(readUnit('beoboard-send.service', ON_MASTER).get('OOMScoreAdjust'), ['0']);
-  // Its own memory, without the board; what happens then, test/relay/natsliars tells.
+  // Its own memory, without the board: see test/relay/natsliars.test.ts.
   t.same(readUnit('beoboard-mirror.service').get('LimitDATA'), ['4G']);
   t.same(readUnit('beoboard-mirror.service').get('Restart'), ['always']);
 });
