@@ -35,7 +35,11 @@ static const char *gpufile_lock(void) {
   if (lock_fd == -1)
     return errno == EPERM ? fault("%s belongs to somebody else; remove it, or write another --file", lock)
       : gpufile_failed("open", lock);
-  if (flock(lock_fd, LOCK_EX | LOCK_NB) == 0) return NULL;
+  if (flock(lock_fd, LOCK_EX | LOCK_NB) == 0) {
+    /* For --release, which wakes this process. */
+    if (ftruncate(lock_fd, 0) != 0 || dprintf(lock_fd, "%d\n", (int)getpid()) < 0) return gpufile_failed("write", lock);
+    return NULL;
+  }
   return errno == EWOULDBLOCK ? fault("another %s writes %s; end it first", program, place)
     : gpufile_failed("lock", lock);
 }

@@ -1,12 +1,16 @@
 #include "gpus_nvml.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "../base/clock.h"
 #include "../base/fault.h"
 #include "../base/say.h"
 #include "../format/layout.gen.h"
+#include "gputable.h"
 #include "nvml.h"
 
 /* The first of several names that the library has: these functions differ in what we do not use. */
@@ -19,6 +23,9 @@ static const struct {
   {"nvmlErrorString", offsetof(struct nvml, error_string)},
   {"nvmlDeviceGetCount_v2", offsetof(struct nvml, count)},
   {"nvmlDeviceGetHandleByIndex_v2", offsetof(struct nvml, handle)},
+  {"nvmlDeviceGetUUID", offsetof(struct nvml, uuid)},
+  {"nvmlDeviceGetPciInfo_v3", offsetof(struct nvml, pci)},
+  {"nvmlDeviceGetPciInfo_v2", offsetof(struct nvml, pci)},
   {"nvmlDeviceGetUtilizationRates", offsetof(struct nvml, utilization)},
   {"nvmlDeviceGetMemoryInfo", offsetof(struct nvml, memory)},
   {"nvmlDeviceGetTemperature", offsetof(struct nvml, temperature)},
@@ -38,21 +45,44 @@ static const struct {
   {"nvmlEventSetWait_v2", offsetof(struct nvml, event_wait)},
 };
 
-struct nvml_gpu {
-  nvml_device device; /* NULL: the library did not return it, and is asked again */
-  bool lost;          /* not to be asked before the library is opened again */
-  bool told;          /* the log says that it is lost */
-  bool hears;         /* the count of its Xids */
-  uint32_t xids;
-};
+/* A GPU without a reading is lost in the third round; one that a call hangs at, or that nobody reached, after this. */
+enum { ROUNDS = 3, UNREACHED_MS = 30000 };
 
+const char *gpus_sys = "/sys";
 static struct nvml nvml;
 static void *library;
 static nvml_event_set events;
 static int broken; /* the status after which the library is not usable any more */
-static unsigned count;
-static struct nvml_gpu gpus[MOST_GPUS];
-static struct gpu_line lines[MOST_GPUS];
+/* What the library numbers: whose it is, or why there is no handle. */
+static struct slot {
+  nvml_device device;
+  struct gpu *whose;
+  int status;
+} slots[MOST_GPUS];
+static unsigned slot_count;
+static struct pci_gpu bus[MOST_GPUS];
+static unsigned bus_count;
+
+/* Held except during a call of the library, so that the file can be written while one lasts. */
+static pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER;
+static bool calling;
+static struct gpu *called; /* NULL: the library as a whole */
+static int64_t called_ms;
+
+static void call_begins(struct gpu *gpu) {
+  calling = true;
+  called = gpu;
+  called_ms = bb_clock_ms(CLOCK_MONOTONIC);
+  pthread_mutex_unlock(&held);
+}
+
+static int call_ended(int status) {
+  pthread_mutex_lock(&held);
+  calling = false;
+  return status;
+}
+
+#define CALL(gpu, call) (call_begins(gpu), call_ended(call))
 
 static const char *error_text(int status) {
   const char *text = nvml.error_string == NULL ? NULL : nvml.error_string(status);
@@ -63,24 +93,99 @@ static const char *nvml_failed(const char *what, int status) {
   return fault("%s: %s (%d)", what, error_text(status), status);
 }
 
+/* The driver or the library is not there, or they do not fit each other: nothing is known of the GPUs. */
+static bool is_of_driver(int status) {
+  return status == NVML_UNINITIALIZED || status == NVML_DRIVER_NOT_LOADED || status == NVML_LIBRARY_NOT_FOUND ||
+    status == NVML_LIB_RM_VERSION_MISMATCH;
+}
+
+/* The GPU has answered that it has no such reading, or none for us. */
+static bool is_gap(int status) {
+  return status == NVML_NOT_SUPPORTED || status == NVML_NO_PERMISSION || status == NVML_FUNCTION_NOT_FOUND ||
+    (status >= NVML_NO_DATA && status <= NVML_DEPRECATED);
+}
+
+static bool is_loss(int status) { return status == NVML_GPU_IS_LOST || status == NVML_RESET_REQUIRED; }
+
 /* Whether a call has succeeded; stores the conclusions from its result. */
-static bool answered(struct nvml_gpu *gpu, int status) {
-  if (status == NVML_UNINITIALIZED || status == NVML_DRIVER_NOT_LOADED || status == NVML_LIB_RM_VERSION_MISMATCH)
-    broken = status;
-  if (status != NVML_GPU_IS_LOST && status != NVML_RESET_REQUIRED) return status == NVML_SUCCESS;
-  gpu->lost = true;
-  if (!gpu->told)
-    say(SAY_ERROR, fault("GPU %u: %s (%d)", (unsigned)(gpu - gpus), error_text(status), status),
-        "; its readings are left out, and it is looked for every minute", (char *)NULL);
-  gpu->told = true;
+static bool answered(struct gpu *gpu, int status) {
+  if (is_of_driver(status) && status != NVML_LIBRARY_NOT_FOUND) broken = status;
+  if (status == NVML_SUCCESS || is_gap(status)) return status == NVML_SUCCESS;
+  if (!gpu->at_once) gpu->status = status;
+  gpu->at_once |= is_loss(status);
+  gpu->failures++;
   return false;
 }
 
+static bool gave(struct gpu *gpu, int status) {
+  const bool good = answered(gpu, status);
+  gpu->answers += good;
+  return good;
+}
+
 /* A lost GPU is not asked for more: each call may take long to fail. */
-static bool may_ask(const struct nvml_gpu *gpu) { return !gpu->lost && broken == NVML_SUCCESS; }
+static bool may_ask(const struct gpu *gpu) { return !gpu->at_once && broken == NVML_SUCCESS; }
 
 #define ASK(gpu, function, ...) \
-  (may_ask(gpu) && nvml.function != NULL && answered(gpu, nvml.function((gpu)->device, __VA_ARGS__)))
+  (may_ask(gpu) && nvml.function != NULL && gave(gpu, CALL(gpu, nvml.function((gpu)->device, __VA_ARGS__))))
+/* The same for a setting, which the library knows without the GPU. */
+#define ASK_SETTING(gpu, function, ...) \
+  (may_ask(gpu) && nvml.function != NULL && answered(gpu, CALL(gpu, nvml.function((gpu)->device, __VA_ARGS__))))
+
+/* "GPU 1 (GPU-…)", or without what only repeats the number. */
+static const char *name_of(const struct gpu *gpu) {
+  static char text[ID_ROOM + 20];
+  const bool unnamed = strncmp(gpu->id, "number-", 7) == 0 || gpu_is_expected(gpu);
+  snprintf(text, sizeof text, unnamed ? "GPU %u" : "GPU %u (%s)", (unsigned)(gpu - gpus), gpu->id);
+  return text;
+}
+
+static void lose(struct gpu *gpu, const char *words) {
+  gpu->lost = true;
+  if (strncmp(gpu->told, words, sizeof gpu->told - 1) == 0) return;
+  snprintf(gpu->told, sizeof gpu->told, "%s", words);
+  say(SAY_ERROR, name_of(gpu), ": ", words, "; its readings are left out, and it is looked for every minute",
+      (char *)NULL);
+}
+
+/* Its device on the bus; NULL: the bus has none, or its place is not known. */
+static const struct pci_gpu *on_bus(const struct gpu *gpu) {
+  for (unsigned i = 0; i < bus_count && *gpu->place != 0; i++)
+    if (strcmp(bus[i].place, gpu->place) == 0) return &bus[i];
+  return NULL;
+}
+
+static bool is_of_vendor(const struct pci_gpu *device) { return strcmp(device->driver, "nvidia") == 0; }
+
+/* What a round has shown. `status`: of the library, if it is not usable. */
+static void conclude(struct gpu *gpu, int status) {
+  const struct pci_gpu *device = on_bus(gpu);
+  const bool away = device != NULL && *device->driver != 0 && !is_of_vendor(device);
+  const bool on_its_bus = device == NULL ? *gpu->place == 0 : is_of_vendor(device);
+  const bool well = gpu->answers > 0 || (gpu->device != NULL && gpu->failures == 0 && status == NVML_SUCCESS);
+  char words[160];
+  if (away && !gpu->away)
+    say(SAY_INFO, name_of(gpu), fault(": the driver %s has it; it is left out", device->driver), (char *)NULL);
+  gpu->away = away;
+  gpu->unmeasured = !well && ((gpu->device == NULL && is_gap(gpu->status) && on_its_bus) ||
+                              (is_of_driver(status) && on_its_bus && !gpu_is_expected(gpu)));
+  if (away || (well && !gpu->at_once)) {
+    if (gpu->lost && !away) say(SAY_INFO, name_of(gpu), " is back", (char *)NULL);
+    gpu->lost = false;
+    gpu->rounds = 0;
+    *gpu->told = 0;
+    return;
+  }
+  if (gpu->unmeasured) return;
+  if (gpu->rounds < ROUNDS) gpu->rounds++;
+  if (!gpu->at_once && gpu->rounds < ROUNDS) return;
+  if (status == NVML_SUCCESS || gpu->at_once) status = gpu->status;
+  if (device != NULL && *device->driver == 0) snprintf(words, sizeof words, "no driver has it");
+  else if (status != NVML_SUCCESS) snprintf(words, sizeof words, "%.130s (%d)", error_text(status), status);
+  else if (device == NULL && *gpu->place != 0) snprintf(words, sizeof words, "it is gone from the PCI bus");
+  else snprintf(words, sizeof words, "the driver does not count it");
+  lose(gpu, words);
+}
 
 static const char *load(const char *name) {
   library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
@@ -98,93 +203,182 @@ static const char *load(const char *name) {
   return fault("%s is not NVML, or is from before 2013", name);
 }
 
-const char *gpus_open(const char *name) {
+const char *gpus_open(const char *name, int *status) {
   unsigned found = 0;
-  int status;
   broken = NVML_SUCCESS;
   const char *why = load(name);
-  if (why == NULL && (status = nvml.init()) != NVML_SUCCESS) {
-    why = nvml_failed("NVML does not start", status);
+  *status = why != NULL ? NVML_LIBRARY_NOT_FOUND : CALL(NULL, nvml.init());
+  if (why == NULL && *status != NVML_SUCCESS) {
+    why = nvml_failed("NVML does not start", *status);
     nvml.shutdown = NULL;
   }
-  if (why == NULL && (status = nvml.count(&found)) != NVML_SUCCESS)
-    why = nvml_failed("NVML does not count the GPUs", status);
+  if (why == NULL && (*status = CALL(NULL, nvml.count(&found))) != NVML_SUCCESS)
+    why = nvml_failed("NVML does not count the GPUs", *status);
+  for (struct gpu *gpu = gpus; gpu < gpus + MOST_GPUS; gpu++) {
+    gpu->device = NULL;
+    gpu->at_once = gpu->hears = false;
+    gpu->status = NVML_SUCCESS;
+  }
   if (why != NULL) {
     gpus_close();
     return why;
   }
   if (nvml.event_wait == NULL || nvml.events == NULL || nvml.event_set == NULL ||
-      nvml.event_set(&events) != NVML_SUCCESS)
+      CALL(NULL, nvml.event_set(&events)) != NVML_SUCCESS)
     events = NULL;
   if (found > MOST_GPUS) tell(fault("there are %u GPUs; the first %u are told of", found, MOST_GPUS));
-  count = found < MOST_GPUS ? found : MOST_GPUS;
-  for (unsigned i = 0; i < MOST_GPUS; i++) {
-    gpus[i].device = NULL;
-    gpus[i].lost = false;
-  }
+  slot_count = found < MOST_GPUS ? found : MOST_GPUS;
+  memset(slots, 0, sizeof slots);
   return NULL;
 }
 
 void gpus_close(void) {
-  if (events != NULL && nvml.event_set_free != NULL) nvml.event_set_free(events);
+  if (events != NULL && nvml.event_set_free != NULL) CALL(NULL, nvml.event_set_free(events));
   events = NULL;
-  if (nvml.shutdown != NULL) nvml.shutdown();
+  if (nvml.shutdown != NULL) CALL(NULL, nvml.shutdown());
   nvml = (struct nvml){0};
   if (library != NULL) dlclose(library);
   library = NULL;
+  slot_count = 0;
 }
 
 /* Xids come as events, and only new ones. */
-static void listen_to(struct nvml_gpu *gpu) {
+static void listen_to(struct gpu *gpu) {
   gpu->hears = false;
   if (events == NULL) return;
-  const int status = nvml.events(gpu->device, NVML_EVENT_XID, events);
+  const int status = CALL(gpu, nvml.events(gpu->device, NVML_EVENT_XID, events));
   gpu->hears = answered(gpu, status);
   if (status != NVML_UNKNOWN) return;
   /* Then the set is not usable any more. */
-  if (nvml.event_set_free != NULL) nvml.event_set_free(events);
+  if (nvml.event_set_free != NULL) CALL(NULL, nvml.event_set_free(events));
   events = NULL;
-  for (unsigned i = 0; i < count; i++) gpus[i].hears = false;
+  for (unsigned i = 0; i < gpu_count; i++) gpus[i].hears = false;
 }
 
-static void gpu_find(unsigned index) {
-  struct nvml_gpu *gpu = &gpus[index];
-  if (!answered(gpu, nvml.handle(index, &gpu->device))) {
-    gpu->device = NULL;
-    return;
+/* Whether a GPU of the table is one that the library has not returned. */
+static bool is_missing(const struct gpu *gpu) {
+  for (unsigned i = 0; i < slot_count; i++)
+    if (slots[i].whose == gpu) return false;
+  return true;
+}
+
+/* Whose handle that is: the GPU with its UUID; else the one at its place, which may be another one now. */
+static struct gpu *owner_of(unsigned index, bool may_add) {
+  char id[ID_ROOM] = "", place[PLACE_ROOM] = "", number[20];
+  struct nvml_pci pci = {0};
+  const nvml_device device = slots[index].device;
+  if (nvml.uuid == NULL || CALL(NULL, nvml.uuid(device, id, sizeof id)) != NVML_SUCCESS || strchr(id, ' ') != NULL)
+    *id = 0;
+  if (nvml.pci != NULL && CALL(NULL, nvml.pci(device, &pci)) == NVML_SUCCESS)
+    snprintf(place, sizeof place, "%04x:%02x:%02x.0", pci.domain, pci.bus & 0xff, pci.device & 0xff);
+  snprintf(number, sizeof number, "number-%u", index);
+  struct gpu *gpu = *id != 0 ? gpu_with(id) : NULL, *at_place = gpu_at(place), *numbered = gpu_with(number);
+  if (gpu == NULL && at_place != NULL && is_missing(at_place)) {
+    gpu = at_place;
+    if (*id != 0 && strncmp(gpu->id, "GPU-", 4) == 0) {
+      say(SAY_INFO, name_of(gpu), fault(" was replaced by %s", id), (char *)NULL);
+      gpu->xids = 0;
+      gpu->lost = false;
+      *gpu->told = 0;
+    }
   }
-  listen_to(gpu);
-  if (gpu->told && !gpu->lost) say(SAY_INFO, fault("GPU %u is back", index), (char *)NULL);
-  gpu->told = gpu->lost;
+  if (gpu == NULL && numbered != NULL && is_missing(numbered)) gpu = numbered;
+  if (gpu == NULL && may_add) gpu = gpu_add(*id != 0 ? id : *place != 0 ? place : number, place);
+  if (gpu == NULL || !is_missing(gpu)) return NULL;
+  if (at_place != NULL && at_place != gpu) *at_place->place = 0;
+  if (*id != 0) snprintf(gpu->id, sizeof gpu->id, "%s", id);
+  if (*place != 0) snprintf(gpu->place, sizeof gpu->place, "%s", place);
+  return gpu;
+}
+
+/* The handles that the library did not give, each to a GPU that is missing. */
+static struct gpu *who_has_none(unsigned index) {
+  char number[20];
+  snprintf(number, sizeof number, "number-%u", index);
+  struct gpu *gpu = gpu_with(number);
+  if (gpu != NULL) return is_missing(gpu) ? gpu : NULL;
+  for (gpu = gpus; gpu < gpus + gpu_count; gpu++)
+    if (is_missing(gpu) && !gpu_is_expected(gpu) && (on_bus(gpu) == NULL || is_of_vendor(on_bus(gpu))))
+      return gpu;
+  return gpu_add(number, "");
+}
+
+static void find_handles(void) {
+  for (int may_add = 0; may_add < 2; may_add++)
+    for (unsigned i = 0; i < slot_count; i++) {
+      struct slot *slot = &slots[i];
+      if (broken != NVML_SUCCESS || (slot->whose != NULL && (slot->device != NULL || slot->whose->at_once))) continue;
+      if (!may_add) {
+        slot->whose = NULL;
+        slot->status = CALL(NULL, nvml.handle(i, &slot->device));
+        if (slot->status != NVML_SUCCESS) slot->device = NULL;
+      }
+      if (slot->device == NULL) {
+        if (may_add && (slot->whose = who_has_none(i)) != NULL) {
+          answered(slot->whose, slot->status);
+          slot->whose->status = slot->status;
+        }
+        continue;
+      }
+      if ((slot->whose = owner_of(i, may_add)) == NULL) continue;
+      slot->whose->device = slot->device;
+      slot->whose->status = NVML_SUCCESS;
+      listen_to(slot->whose);
+    }
+}
+
+/* GPUs on the bus that the library does not return, and those that were only expected. */
+static void find_missing(unsigned expected) {
+  bool placed = true;
+  bus_count = pci_gpus(gpus_sys, bus, MOST_GPUS);
+  for (struct gpu *gpu = gpus; gpu < gpus + gpu_count; gpu++) {
+    /* A place that the bus does not show for a GPU that works says nothing when it fails. */
+    if (gpu->answers > 0 && on_bus(gpu) == NULL) *gpu->place = 0;
+    placed &= gpu->device == NULL || *gpu->place != 0;
+  }
+  for (unsigned i = 0; i < bus_count; i++) {
+    const bool ours = is_of_vendor(&bus[i]);
+    if (gpu_at(bus[i].place) != NULL || (*bus[i].driver != 0 && !ours) || (ours && !placed)) continue;
+    struct gpu *gpu = NULL;
+    for (unsigned k = 0; k < gpu_count && ours && gpu == NULL; k++)
+      if (gpus[k].device == NULL && *gpus[k].place == 0 && !gpu_is_expected(&gpus[k])) gpu = &gpus[k];
+    if (gpu != NULL) snprintf(gpu->place, sizeof gpu->place, "%s", bus[i].place);
+    else gpu_add(bus[i].place, bus[i].place);
+  }
+  while (gpu_count < expected && gpu_count < MOST_GPUS) {
+    char id[24];
+    snprintf(id, sizeof id, "expected-%u", gpu_count);
+    gpu_append(id, "");
+  }
 }
 
 /* Without waiting. More than this many at once are left for the next round, because it must end. */
 static void count_xids(void) {
   for (unsigned left = 1000; left > 0 && events != NULL; left--) {
     struct nvml_event event = {0};
-    const int status = nvml.event_wait(events, &event, 0);
+    const int status = CALL(NULL, nvml.event_wait(events, &event, 0));
     if (status != NVML_SUCCESS) {
-      struct nvml_gpu nobody = {.told = true}; /* it does not say which one is lost */
+      struct gpu nobody = {0}; /* it does not say which one is lost */
       answered(&nobody, status);
       return;
     }
     if ((event.type & NVML_EVENT_XID) == 0) continue;
     /* Only their sum is reported, so none is dropped because its GPU is unknown. */
     unsigned whose = 0;
-    for (unsigned i = 0; i < count; i++)
+    for (unsigned i = 0; i < gpu_count; i++)
       if (gpus[i].device == event.device) whose = i;
     gpus[whose].xids++;
   }
 }
 
-static uint64_t read_temperature(struct nvml_gpu *gpu) {
+static uint64_t read_temperature(struct gpu *gpu) {
   struct nvml_temperature reading = {.version = NVML_TEMPERATURE_VERSION, .sensor = NVML_TEMPERATURE_GPU};
   unsigned celsius;
   if (ASK(gpu, temperature, NVML_TEMPERATURE_GPU, &celsius)) return celsius;
   return ASK(gpu, temperature_v, &reading) && reading.celsius >= 0 ? (uint64_t)reading.celsius : UNKNOWN;
 }
 
-static void read_memory(struct nvml_gpu *gpu, struct gpu_line *line) {
+static void read_memory(struct gpu *gpu, struct gpu_line *line) {
   struct nvml_memory memory;
   if (!ASK(gpu, memory, &memory) || memory.total == 0 || memory.used > memory.total) return;
   line->word[MEM_USED_MIB] = memory.used >> 20;
@@ -192,11 +386,11 @@ static void read_memory(struct nvml_gpu *gpu, struct gpu_line *line) {
 }
 
 /* A GPU without ECC, or with ECC switched off, has no such errors; one that does not answer may have some. */
-static uint64_t read_ecc(struct nvml_gpu *gpu) {
+static uint64_t read_ecc(struct gpu *gpu) {
   unsigned mode = NVML_ECC_DISABLED + 1, pending;
   unsigned long long errors;
   if (may_ask(gpu) && nvml.ecc_mode != NULL) {
-    const int status = nvml.ecc_mode(gpu->device, &mode, &pending);
+    const int status = CALL(gpu, nvml.ecc_mode(gpu->device, &mode, &pending));
     if (status == NVML_NOT_SUPPORTED) return 0;
     if (!answered(gpu, status)) return UNKNOWN;
     if (mode == NVML_ECC_DISABLED) return 0;
@@ -205,64 +399,96 @@ static uint64_t read_ecc(struct nvml_gpu *gpu) {
 }
 
 /* Programs that hold the GPU, even idle ones: this is all that a partitioned GPU (MIG) reports. */
-static bool has_programs(struct nvml_gpu *gpu) {
+static bool has_programs(struct gpu *gpu) {
   unsigned programs = 0;
   if (!may_ask(gpu) || nvml.programs == NULL) return false;
-  const int status = nvml.programs(gpu->device, &programs, NULL);
-  return (answered(gpu, status) || status == NVML_INSUFFICIENT_SIZE) && programs > 0;
+  const int status = CALL(gpu, nvml.programs(gpu->device, &programs, NULL));
+  return gave(gpu, status == NVML_INSUFFICIENT_SIZE ? NVML_SUCCESS : status) && programs > 0;
 }
 
-static void read_gpu(unsigned index) {
+/* The line of a GPU that gave no reading. Its errors still count. */
+static void blank(struct gpu *gpu) {
+  uint64_t *word = gpu->line.word;
+  for (unsigned i = 0; i < ERRORS; i++) word[i] = UNKNOWN;
+  if (gpu->hears || gpu->xids > 0) word[ERRORS] = gpu->xids;
+  word[FLAGS] = gpu->away ? 0 : BB_GPU_FLAGS_PRESENT;
+  if (gpu->lost) word[FLAGS] |= BB_GPU_FLAGS_OFF_THE_BUS;
+  if (word[ECC_UE] != UNKNOWN && word[ECC_UE] > 0) word[FLAGS] |= BB_GPU_FLAGS_ECC_ERROR;
+}
+
+static void read_gpu(struct gpu *gpu) {
   static const unsigned long long slow = NVML_SLOWED_BY_HARDWARE | NVML_SLOWED_BY_HEAT_IN_SOFTWARE |
                                          NVML_SLOWED_BY_HEAT_IN_HARDWARE | NVML_SLOWED_BY_POWER_BRAKE;
-  struct nvml_gpu *gpu = &gpus[index];
-  struct gpu_line *line = &lines[index], now;
+  struct gpu_line now;
   struct nvml_utilization rates;
   unsigned long long reasons;
   unsigned number, pending;
   uint64_t flags = BB_GPU_FLAGS_PRESENT;
   for (unsigned word = 0; word < GPU_WORDS; word++) now.word[word] = UNKNOWN;
-  /* Errors of a lost GPU still count. */
-  const uint64_t errors = line->word[ERRORS], ecc_errors = line->word[ECC_UE];
-  if (gpu->device != NULL) {
-    if (ASK(gpu, utilization, &rates)) now.word[UTIL_PCT] = rates.gpu;
-    now.word[TEMP_C] = read_temperature(gpu);
-    /* no GPU needs less than a watt */
-    if (ASK(gpu, power, &number) && number >= 1000) now.word[POWER_W] = number / 1000;
-    read_memory(gpu, &now);
-    if (now.word[UTIL_PCT] <= 100 && now.word[UTIL_PCT] > 0) flags |= BB_GPU_FLAGS_IN_USE;
-    else if (has_programs(gpu)) flags |= BB_GPU_FLAGS_IN_USE;
-    if (ASK(gpu, slowed_by, &reasons) && (reasons & slow) != 0) flags |= BB_GPU_FLAGS_THROTTLED;
-    if (ASK(gpu, mig, &number, &pending) && number == NVML_MIG_ENABLED) flags |= BB_GPU_FLAGS_PARTITIONED;
-    now.word[ECC_UE] = read_ecc(gpu);
-  }
-  if (gpu->lost) {
-    for (unsigned word = 0; word < ERRORS; word++) now.word[word] = UNKNOWN;
-    now.word[ERRORS] = errors;
-    now.word[ECC_UE] = ecc_errors;
-    flags = BB_GPU_FLAGS_PRESENT | BB_GPU_FLAGS_OFF_THE_BUS;
-  }
+  if (ASK(gpu, utilization, &rates)) now.word[UTIL_PCT] = rates.gpu;
+  now.word[TEMP_C] = read_temperature(gpu);
+  /* no GPU needs less than a watt */
+  if (ASK(gpu, power, &number) && number >= 1000) now.word[POWER_W] = number / 1000;
+  read_memory(gpu, &now);
+  if (now.word[UTIL_PCT] <= 100 && now.word[UTIL_PCT] > 0) flags |= BB_GPU_FLAGS_IN_USE;
+  else if (has_programs(gpu)) flags |= BB_GPU_FLAGS_IN_USE;
+  if (ASK(gpu, slowed_by, &reasons) && (reasons & slow) != 0) flags |= BB_GPU_FLAGS_THROTTLED;
+  if (ASK_SETTING(gpu, mig, &number, &pending) && number == NVML_MIG_ENABLED) flags |= BB_GPU_FLAGS_PARTITIONED;
+  now.word[ECC_UE] = read_ecc(gpu);
+  gpu->reached_ms = bb_clock_ms(CLOCK_MONOTONIC);
+  if (gpu->at_once || (gpu->answers == 0 && gpu->failures > 0)) return;
   if (gpu->hears) now.word[ERRORS] = gpu->xids;
   if (now.word[ECC_UE] != UNKNOWN && now.word[ECC_UE] > 0) flags |= BB_GPU_FLAGS_ECC_ERROR;
   now.word[FLAGS] = flags;
-  *line = now;
+  gpu->line = now;
 }
 
-const char *gpus_read(const struct gpu_line **into, unsigned *how_many) {
-  static bool begun;
-  for (; !begun; begun = true)
-    for (unsigned i = 0; i < MOST_GPUS; i++) lines[i].word[ERRORS] = lines[i].word[ECC_UE] = UNKNOWN;
-  for (unsigned i = 0; i < count; i++)
-    if (gpus[i].device == NULL && may_ask(&gpus[i])) gpu_find(i);
+static void conclude_all(int status) {
+  for (struct gpu *gpu = gpus; gpu < gpus + gpu_count; gpu++) {
+    conclude(gpu, status);
+    if (gpu->away || gpu->lost || gpu->device == NULL || gpu->rounds > 0) blank(gpu);
+  }
+}
+
+const char *gpus_read(unsigned expected, int *status) {
+  for (struct gpu *gpu = gpus; gpu < gpus + gpu_count; gpu++) gpu->answers = gpu->failures = 0;
+  find_handles();
   count_xids();
-  for (unsigned i = 0; i < count && broken == NVML_SUCCESS; i++) read_gpu(i);
-  *into = lines;
-  *how_many = count;
-  return broken == NVML_SUCCESS ? NULL : nvml_failed("NVML does not work any more", broken);
+  for (struct gpu *gpu = gpus; gpu < gpus + gpu_count && broken == NVML_SUCCESS; gpu++)
+    if (gpu->device != NULL) read_gpu(gpu);
+  *status = broken;
+  if (broken != NVML_SUCCESS) return nvml_failed("NVML does not work any more", broken);
+  find_missing(expected);
+  conclude_all(NVML_SUCCESS);
+  return NULL;
+}
+
+void gpus_without_library(int status, unsigned expected) {
+  find_missing(expected);
+  for (struct gpu *gpu = gpus; gpu < gpus + gpu_count; gpu++) {
+    gpu->answers = gpu->failures = 0;
+    gpu->at_once = is_loss(status);
+    gpu->status = status;
+  }
+  conclude_all(status);
 }
 
 bool gpus_are_lost(void) {
-  for (unsigned i = 0; i < count; i++)
+  for (unsigned i = 0; i < gpu_count; i++)
     if (gpus[i].lost) return true;
   return false;
+}
+
+void gpus_take(void) { pthread_mutex_lock(&held); }
+void gpus_leave(void) { pthread_mutex_unlock(&held); }
+
+bool gpus_call_lasts(void) {
+  const int64_t now = bb_clock_ms(CLOCK_MONOTONIC);
+  if (!calling) return false;
+  const bool hangs = now - called_ms >= UNREACHED_MS;
+  for (struct gpu *gpu = gpus; gpu < gpus + gpu_count; gpu++) {
+    if (hangs && !gpu->away && (called == NULL || called == gpu)) lose(gpu, "a call has hung for 30 s");
+    if (gpu->lost || now - gpu->reached_ms >= UNREACHED_MS) blank(gpu);
+  }
+  return true;
 }

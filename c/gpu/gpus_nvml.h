@@ -1,17 +1,29 @@
-/* The GPUs as NVML reports them. Any call may hang: then only this process stands still. */
+/* The GPUs as NVML and the PCI bus report them, laid into the table. Any call of NVML may hang; the lock is not held
+ * while one lasts, so another thread can go on writing the file. */
 #ifndef BB_GPUS_NVML_H
 #define BB_GPUS_NVML_H
 #include <stdbool.h>
 
-#include "gpufile_writer.h"
+#include "gputable.h"
 
-/* Loads the library and finds the GPUs. NULL, or the error; then nothing is open. Counters continue from earlier
- * values. */
-const char *gpus_open(const char *library);
+/* Where the kernel's files about devices are. */
+extern const char *gpus_sys;
+
+/* Loads the library and counts the GPUs. NULL, or the error with its status; then nothing is open. */
+const char *gpus_open(const char *library, int *status);
 void gpus_close(void);
-/* Reads all GPUs. NULL, or why the library is not usable any more and has to be opened again. */
-const char *gpus_read(const struct gpu_line **lines, unsigned *count);
-/* Whether one of them can only come back when the library is opened again. */
+/* Reads all GPUs. NULL, or why the library is not usable any more and has to be opened again. `expected`: how many
+ * there must be. */
+const char *gpus_read(unsigned expected, int *status);
+/* A round without the library, which was refused with this status: what the table and the bus tell. */
+void gpus_without_library(int status, unsigned expected);
+/* Whether one of them does not answer. */
 bool gpus_are_lost(void);
+
+/* The lock of all this, of the table too. */
+void gpus_take(void);
+void gpus_leave(void);
+/* Whether a call lasts. After 30 s the GPU that it hangs at does not answer, and what was not reached is not known. */
+bool gpus_call_lasts(void);
 
 #endif

@@ -1,15 +1,21 @@
 /* The GPU helper: asks NVIDIA's library about the GPUs, and writes the result for the senders, which load no vendor
- * library. It may hang in a call, or in the driver below it, for any time: the file then gets old, and senders
- * notice its age. Allocates no memory of its own after the start. */
+ * library. A call may hang, in the driver too, for any time: a second thread writes the file meanwhile. Allocates no
+ * memory of its own after the start. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "../base/clock.h"
+#include "../base/fault.h"
 #include "../base/optionline.h"
 #include "../base/optionvalues.h"
 #include "../base/startup.h"
@@ -33,6 +39,13 @@ static const char help_text[] =
   "                    ignore a file of more than 10 s\n"
   "  --once            write the file once, and exit\n"
   "  --library PATH    another NVML library (default: libnvidia-ml.so.1)\n"
+  "  --state FILE      the GPUs that were seen, across restarts (default:\n"
+  "                    /var/lib/beoboard-gpu/gpus; with --file, FILE.seen)\n"
+  "  --expect N        how many GPUs there must be, 1 to 255\n"
+  "  --forget UUID     take a GPU that is gone out of the state, and exit\n"
+  "  --release TIME    let the running helper close NVML for so long, up to 24h, as for\n"
+  "                    nvidia-smi -r, and exit; 0s ends it\n"
+  "  --sys FOLDER      read the PCI bus there (default: /sys)\n"
   "  -h, --help        show this help\n"
   "  -V, --version     show the version\n"
   "\n"
@@ -43,11 +56,16 @@ static const char help_text[] =
   "  " PROGRAM "\n"
   "  " PROGRAM " --once --file /tmp/gpu && cat /tmp/gpu\n";
 
+#define FILE_OF_GPUS "/run/beoboard/gpu"
+
 static struct options {
-  const char *file, *library;
-  int64_t interval_ms;
+  const char *file, *library, *state, *forget, *sys;
+  int64_t interval_ms, release_ms;
+  uint64_t expect;
   bool once;
-} options = {"/run/beoboard/gpu", "libnvidia-ml.so.1", 5000, false};
+} options = {
+  .file = FILE_OF_GPUS, .library = "libnvidia-ml.so.1", .sys = "/sys", .interval_ms = 5000, .release_ms = -1,
+};
 
 static bool read_interval(struct span text, void *field, struct words *why) {
   uint64_t ms;
@@ -56,40 +74,111 @@ static bool read_interval(struct span text, void *field, struct words *why) {
   return true;
 }
 
+static bool read_release(struct span text, void *field, struct words *why) {
+  uint64_t ms;
+  if (!value_time(text, 0, 86400000, "0s to 24h", &ms, why)) return false;
+  *(int64_t *)field = (int64_t)ms;
+  return true;
+}
+
+static bool read_expect(struct span text, void *field, struct words *why) {
+  struct span left = text, digits;
+  uint64_t *number = field;
+  if (eat_digits(&left, 1, 3, &digits) && left.len == 0 && text_u64(digits, number) && *number >= 1 &&
+      *number <= MOST_GPUS)
+    return true;
+  return refuse_text(why, text, " is not a number of GPUs; write 1 to 255");
+}
+
+static bool read_id(struct span text, void *field, struct words *why) {
+  *(const char **)field = text.at;
+  return (text.len > 0 && text.len < ID_ROOM) || refuse_text(why, text, " is not the UUID of a GPU");
+}
+
 static const struct option options_of_gpu[] = {
   {.name = "file", .value = "FILE", .read = value_path, AT(file)},
   {.name = "interval", .value = "TIME", .read = read_interval, AT(interval_ms)},
   {.name = "once", AT(once)},
   {.name = "library", .value = "PATH", .read = value_path, AT(library)},
+  {.name = "state", .value = "FILE", .read = value_path, AT(state)},
+  {.name = "expect", .value = "N", .read = read_expect, AT(expect)},
+  {.name = "forget", .value = "UUID", .read = read_id, AT(forget)},
+  {.name = "release", .value = "TIME", .read = read_release, AT(release_ms)},
+  {.name = "sys", .value = "FOLDER", .read = value_path, AT(sys)},
 };
 static const struct option_table table = {OPTIONS_OF(options_of_gpu)};
 
-static bool is_open;
-static int64_t open_again_at; /* 0: the library works */
+static bool is_open, is_known; /* the second: the lines are worth writing */
+static int64_t open_again_at;  /* 0: the library works */
+static int64_t written_at;
 
 static void close_library(void) {
   if (is_open) gpus_close();
   is_open = false;
 }
 
-/* NULL if the file was written; otherwise the error. */
-static const char *go_round(unsigned *count) {
-  const struct gpu_line *lines;
-  const char *why = is_open ? NULL : gpus_open(options.library);
+static const char *write_file(void) {
+  static struct gpu_line lines[MOST_GPUS];
+  for (unsigned i = 0; i < gpu_count; i++) lines[i] = gpus[i].line;
+  written_at = bb_clock_ms(CLOCK_MONOTONIC);
+  return gpufile_write(lines, gpu_count);
+}
+
+/* Opens the library if it is time, and reads. NULL, or why there are no readings. */
+static const char *read_round(int64_t now) {
+  static char why_not[700];
+  int status = 0;
+  if (!is_open && open_again_at != 0 && now < open_again_at) return why_not;
+  const char *why = is_open ? NULL : gpus_open(options.library, &status);
   is_open = why == NULL;
-  if (why == NULL && (why = gpus_read(&lines, count)) != NULL) close_library();
-  if (!is_open || gpus_are_lost()) {
-    if (open_again_at == 0) open_again_at = bb_clock_ms(CLOCK_MONOTONIC) + TRY_AGAIN_MS;
-  } else {
+  if (why == NULL && (why = gpus_read((unsigned)options.expect, &status)) != NULL) {
+    snprintf(why_not, sizeof why_not, "%s", why);
+    why = why_not;
+    close_library();
+  }
+  if (why != NULL) {
+    if (why != why_not) snprintf(why_not, sizeof why_not, "%s", why);
+    gpus_without_library(status, (unsigned)options.expect);
+    open_again_at = now + TRY_AGAIN_MS;
+  } else if (!gpus_are_lost()) {
+    open_again_at = 0;
+  } else if (open_again_at == 0) {
+    open_again_at = now + TRY_AGAIN_MS;
+  }
+  return why != NULL ? why_not : NULL;
+}
+
+/* NULL if the file was written, or nothing is to be said; otherwise the error. */
+static const char *go_round(void) {
+  const int64_t now = bb_clock_ms(CLOCK_MONOTONIC);
+  if (open_again_at != 0 && now >= open_again_at) {
+    close_library();
     open_again_at = 0;
   }
-  return why != NULL ? why : gpufile_write(lines, *count);
+  gputable_read(options.state);
+  if (gputable_has_moved()) close_library();
+  if (gputable_released_until() != 0) {
+    if (is_open || !gputable_is_released()) say(SAY_INFO, "NVML is closed, as asked with --release", (char *)NULL);
+    close_library();
+    open_again_at = 0;
+    is_known = false;
+    gputable_set_released(true);
+    if (!options.once) gputable_write(options.state);
+    return NULL;
+  }
+  const char *why = read_round(now), *why_file = NULL;
+  is_known = why == NULL || (gpus_are_lost() && !options.once);
+  if (is_known) why_file = write_file();
+  if (!options.once) gputable_write(options.state);
+  return why != NULL ? why : why_file;
 }
 
 /* Logs a change from the last round. */
-static void tell_change(const char *why, unsigned count) {
+static void tell_change(const char *why) {
+  const unsigned count = gpu_count;
   static char last[700];
   char text[sizeof last];
+  if (why == NULL && !is_known) return;
   const bool seconds = options.interval_ms % 1000 == 0;
   if (why != NULL)
     snprintf(text, sizeof text, "%.600s; %s", why, is_open ? "goes on trying" : "tries again every minute");
@@ -109,20 +198,64 @@ static bool wait_until(int64_t then, const sigset_t *hangup) {
   return sigtimedwait(hangup, NULL, &most) == SIGHUP;
 }
 
+/* Writes while a round lasts, so that the file is never older than 5 s, or the interval. */
+static void *write_meanwhile(void *nothing) {
+  const int64_t most_ms = options.interval_ms > 5000 ? options.interval_ms : 4900;
+  static const struct timespec pause = {.tv_nsec = 250000000};
+  for (;; nanosleep(&pause, NULL)) {
+    gpus_take();
+    if (gpus_call_lasts() && (is_known || gpus_are_lost()) &&
+        bb_clock_ms(CLOCK_MONOTONIC) - written_at >= most_ms)
+      write_file();
+    gpus_leave();
+  }
+  return nothing;
+}
+
 static void gpu_run(const sigset_t *hangup) {
+  pthread_t writer;
+  if (pthread_create(&writer, NULL, write_meanwhile, NULL) != 0)
+    tell("cannot start a thread; the file gets old while a call of NVML lasts");
   for (int64_t next = bb_clock_ms(CLOCK_MONOTONIC);;) {
-    unsigned count = 0;
-    const char *why = go_round(&count);
-    tell_change(why, count);
+    tell_change(go_round());
     const int64_t now = bb_clock_ms(CLOCK_MONOTONIC);
     next += options.interval_ms;
     if (next < now) next = now + options.interval_ms;
-    if (wait_until(is_open ? next : open_again_at, hangup) ||
-        (open_again_at != 0 && bb_clock_ms(CLOCK_MONOTONIC) >= open_again_at)) {
-      close_library();
-      open_again_at = 0;
-    }
+    const int64_t then = is_open || is_known || open_again_at == 0 ? next : open_again_at;
+    gpus_leave();
+    const bool again = wait_until(then, hangup);
+    gpus_take();
+    if (again) open_again_at = 1;
   }
+}
+
+/* Whether the helper that writes the file runs, and which process it is. */
+static pid_t helper_pid(void) {
+  char text[MOST_PATH + 8];
+  snprintf(text, sizeof text, "%s.lock", options.file);
+  const int fd = open(text, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (fd == -1) return 0;
+  const bool runs = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  const ssize_t length = runs ? read(fd, text, sizeof text - 1) : 0;
+  close(fd);
+  text[length > 0 ? length : 0] = 0;
+  return (pid_t)strtol(text, NULL, 10);
+}
+
+/* Asks the helper for a pause, and waits until it has closed the library: only then can a GPU be reset. */
+static const char *release(void) {
+  const int64_t until = options.release_ms == 0 ? 0 : bb_clock_ms(CLOCK_BOOTTIME) + options.release_ms;
+  const char *why = gputable_release(options.state, until);
+  const pid_t helper = helper_pid();
+  if (why != NULL || helper <= 1) return why;
+  kill(helper, SIGHUP);
+  static const struct timespec pause = {.tv_nsec = 50000000};
+  for (int left = 400; left > 0 && until != 0; left--) {
+    gputable_read(options.state);
+    if (gputable_is_released()) return NULL;
+    nanosleep(&pause, NULL);
+  }
+  return until == 0 ? NULL : "the helper has not closed NVML within 20 s: a call of it lasts";
 }
 
 /* Also during a call that hangs, if the kernel can interrupt it. NVML is not shut down: the kernel closes its files. */
@@ -143,11 +276,19 @@ int main(int argc, char *argv[]) {
     case OPTIONS_GOOD: break;
   }
   umask(022); /* senders of any user must be able to read it */
-  const char *why = gpufile_open(options.file);
+  static char beside[MOST_PATH + 8];
+  snprintf(beside, sizeof beside, "%s.seen", options.file);
+  if (options.state == NULL)
+    options.state = strcmp(options.file, FILE_OF_GPUS) == 0 ? "/var/lib/beoboard-gpu/gpus" : beside;
+  gpus_sys = options.sys;
+  const bool asks = options.forget != NULL || options.release_ms >= 0;
+  const char *why = !asks ? gpufile_open(options.file)
+    : options.forget != NULL ? gputable_forget(options.state, options.forget) : release();
   if (why != NULL) {
     say(SAY_ERROR, why, (char *)NULL);
     return NOT_SO;
   }
+  if (asks) return DONE;
   sigset_t hangup;
   sigemptyset(&hangup);
   sigaddset(&hangup, SIGHUP);
@@ -155,9 +296,9 @@ int main(int argc, char *argv[]) {
   const struct sigaction ends = {.sa_handler = gpu_end};
   sigaction(SIGTERM, &ends, NULL);
   sigaction(SIGINT, &ends, NULL);
+  gpus_take();
   if (!options.once) gpu_run(&hangup);
-  unsigned count = 0;
-  why = go_round(&count);
+  why = go_round();
   close_library();
   if (why != NULL) say(SAY_ERROR, why, (char *)NULL);
   return why == NULL ? DONE : NOT_SO;

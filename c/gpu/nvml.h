@@ -12,11 +12,18 @@ enum nvml_status {
   NVML_SUCCESS = 0,
   NVML_UNINITIALIZED = 1,
   NVML_NOT_SUPPORTED = 3,
+  NVML_NO_PERMISSION = 4,
   NVML_INSUFFICIENT_SIZE = 7,
   NVML_DRIVER_NOT_LOADED = 9,
+  NVML_LIBRARY_NOT_FOUND = 12,
+  NVML_FUNCTION_NOT_FOUND = 13,
   NVML_GPU_IS_LOST = 15,
   NVML_RESET_REQUIRED = 16,
   NVML_LIB_RM_VERSION_MISMATCH = 18,
+  NVML_NO_DATA = 21,
+  NVML_VGPU_ECC_NOT_SUPPORTED = 22,
+  NVML_ARGUMENT_VERSION_MISMATCH = 25,
+  NVML_DEPRECATED = 26,
   NVML_UNKNOWN = 999,
 };
 
@@ -48,6 +55,13 @@ struct nvml_temperature {
 };
 #define NVML_TEMPERATURE_VERSION ((unsigned)sizeof(struct nvml_temperature) | 1u << 24)
 
+/* The begin of nvmlPciInfo_t, and room for the rest of any version. */
+struct nvml_pci {
+  char legacy[16];
+  unsigned domain, bus, device, ids, subsystem;
+  char rest[64];
+};
+
 struct nvml_event {
   nvml_device device;
   unsigned long long type, data;
@@ -61,6 +75,8 @@ struct nvml {
   const char *(*error_string)(int status);
   int (*count)(unsigned *count);
   int (*handle)(unsigned index, nvml_device *device);
+  int (*uuid)(nvml_device device, char *text, unsigned room);
+  int (*pci)(nvml_device device, struct nvml_pci *pci);
   int (*utilization)(nvml_device device, struct nvml_utilization *rates);
   int (*memory)(nvml_device device, struct nvml_memory *memory);
   int (*temperature)(nvml_device device, unsigned sensor, unsigned *celsius);

@@ -1,8 +1,9 @@
 // The GPU helper with a stand-in for NVML (c/test/gpu/standin_nvml.c): the exact file, whatever the library answers,
 // lacks or never answers; and both senders that read it. No GPU takes part.
 //
-// @seconds 20
+// @seconds 40
 // @waits
+// @whole
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,6 +12,7 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
+  mkdtempSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -42,6 +44,7 @@ import { type Heard, Hearer, inNamespace, startIn } from '../kit/hanging.js';
 import { folder, memoryFolder, ROOT } from '../kit/places.js';
 import { askC, askHere } from '../kit/twosenders.js';
 import { until } from '../kit/until.js';
+import { WHOLE } from '../kit/whole.js';
 
 const SEED = Number(process.env.SEED ?? 75);
 t.comment(`seed ${SEED}`);
@@ -107,7 +110,7 @@ function place(t: Test, lines: readonly string[], library = NVML): Place {
     root,
     script,
     file,
-    args: ['--file', file, '--library', library],
+    args: ['--file', file, '--library', library, '--sys', join(root, 'sys')],
     env: { ...process.env, STANDIN_NVML: script },
     text: () => readFileSync(file, 'utf8'),
     log: () => (existsSync(`${script}.log`) ? readFileSync(`${script}.log`, 'utf8').trimEnd().split('\n') : []),
@@ -502,7 +505,11 @@ t.test('the loop: it says what changes, once', async t => {
   await until('it has tried twice', () => at.log().filter(line => line === 'init failed').length === 2);
   answer(at.script, GOOD);
   helper.child.kill('SIGHUP');
-  await until('there is one GPU now', () => at.text() === 'gpu 1 nvidia 1\n50 61 300 1024 81920 3 2 0\n');
+  await next(
+    'the driver counts one, the other is missed',
+    ['DeviceGetCount * 0 1'],
+    '50 61 300 1024 81920 3 2 0\n- - - - - 17 3 0\n',
+  );
 
   rmSync(`${at.file}.lock`);
   await until('its lock is made again', () => existsSync(`${at.file}.lock`));
@@ -515,7 +522,7 @@ t.test('the loop: it says what changes, once', async t => {
   await said(trouble);
   rmdirSync(`${at.file}.new`);
   const ready = (gpus: string) => `ready: ${gpus} every 100ms to ${at.file}`;
-  await until('it goes on', () => helper.said().at(-1) === ready('1 GPU'));
+  await until('it goes on', () => helper.said().at(-1) === ready('2 GPUs'));
   t.equal(await helper.end(), 0);
   t.strictSame(helper.said(), [
     ready('2 GPUs'),
@@ -523,11 +530,16 @@ t.test('the loop: it says what changes, once', async t => {
     'GPU 1 is back',
     'NVML does not work any more: something is wrong (18); tries again every minute',
     'NVML does not start: something is wrong (18); tries again every minute',
-    ready('1 GPU'),
+    ready('2 GPUs'),
+    'GPU 1: the driver does not count it; its readings are left out, and it is looked for every minute',
     trouble,
-    ready('1 GPU'),
+    ready('2 GPUs'),
   ]);
-  t.strictSame(readdirSync(join(at.root, 'run')), ['gpu', 'gpu.lock'], 'the file stays: its age tells');
+  t.strictSame(
+    readdirSync(join(at.root, 'run')),
+    ['gpu', 'gpu.lock', 'gpu.seen', 'gpu.seen.lock'],
+    'the file stays: its age tells',
+  );
 });
 
 t.test('every minute, to the millisecond', async t => {
@@ -560,12 +572,201 @@ t.test('every minute, to the millisecond', async t => {
   t.equal(lost.helper.said().length, 2, 'said once');
 });
 
+/** A /sys with these devices of NVIDIA: address, and the driver that has each. Replaced as a whole. */
+function bus(at: Place, devices: Record<string, string>): void {
+  const made = mkdtempSync(join(at.root, 'sys-'));
+  for (const [address, driver] of Object.entries(devices)) {
+    const device = join(made, 'bus', 'pci', 'devices', address);
+    mkdirSync(device, { recursive: true });
+    writeFileSync(join(device, 'vendor'), '0x10de\n');
+    writeFileSync(join(device, 'class'), '0x030200\n');
+    if (driver !== '') symlinkSync(`../../../../bus/pci/drivers/${driver}`, join(device, 'driver'));
+  }
+  symlinkSync(made, `${made}.next`);
+  renameSync(`${made}.next`, join(at.root, 'sys'));
+}
+
+const TWO = [...GOOD, 'DeviceGetCount * 0 2', 'DeviceGetUUID 0 0 10', 'DeviceGetUUID 1 0 11'];
+const PLACED = [...TWO, 'DeviceGetPciInfo 0 0 1', 'DeviceGetPciInfo 1 0 2'];
+const BUS = { '0000:01:00.0': 'nvidia', '0000:02:00.0': 'nvidia' };
+
+/** A helper whose minutes pass at once; `rounds` waits until so many more waits of it were over. */
+function hurried(t: Test, at: Place, more: string[] = [], env: NodeJS.ProcessEnv = {}) {
+  const log = `${at.root}/waits`;
+  writeFileSync(log, '');
+  const helper = start(t, at, more, { LD_PRELOAD: HURRY, HURRY_LOG: log, ...env });
+  const waits = () => readFileSync(log, 'utf8').split('\n').length - 1;
+  const rounds = async (count: number) => {
+    const before = waits();
+    await until(`${count} more rounds`, () => waits() >= before + count);
+  };
+  const shows = (what: string, file: string) =>
+    until(what, () => existsSync(at.file) && at.text() === `gpu 1 nvidia ${file.split('\n').length - 1}\n${file}`);
+  return { ...helper, rounds, shows };
+}
+
+t.test('a GPU is known by its UUID, and missed until it answers or is forgotten', async t => {
+  const at = place(t, TWO);
+  let helper = hurried(t, at);
+  await helper.shows('both are there', FINE + FINE);
+  answer(at.script, [...TWO, 'DeviceGetTemperature 0 15']);
+  await helper.shows('one is lost', `- - - - - 17 0 0\n${FINE}`);
+  answer(at.script, [...TWO, 'DeviceGetTemperature 0 999', 'DeviceGetHandleByIndex 0 999']);
+  await helper.rounds(40);
+  await helper.shows('opened anew, it has no handle', `- - - - - 17 0 0\n${FINE}`);
+  // The driver counts one less: the other GPU is its first now, and its Xids stay its own.
+  answer(at.script, [...GOOD, 'DeviceGetUUID 0 0 11', 'Xid 0 0 0']);
+  await helper.rounds(40);
+  answer(at.script, [...GOOD, 'DeviceGetUUID 0 0 11', 'Xid 0 0 3']);
+  await helper.shows('the other one has other numbers', '- - - - - 17 0 0\n50 61 300 1024 81920 3 3 0\n');
+  t.equal(await helper.end(), 0);
+  helper = hurried(t, at);
+  await helper.shows('after a restart, too', '- - - - - 17 - -\n50 61 300 1024 81920 3 3 0\n');
+  await until('it says so once', () => helper.said().some(line => line.startsWith('GPU 0 (GPU-10): ')));
+  const refused = run(HELPER, [...at.args, '--forget', 'GPU-12'], at.env);
+  t.match(refused, { code: 1, stderr: "beoboard-gpu: there is no GPU 'GPU-12' in the table\n" });
+  t.match(run(HELPER, [...at.args, '--forget', 'GPU-10'], at.env), { code: 0, stderr: '' });
+  await helper.shows('forgotten', '50 61 300 1024 81920 3 3 0\n');
+  answer(at.script, TWO);
+  helper.child.kill('SIGHUP');
+  await helper.shows('it came back all the same', `50 61 300 1024 81920 3 3 0\n${FINE}`);
+  t.notOk(
+    helper.said().some(line => line.endsWith(' is back')),
+    'it was forgotten',
+  );
+  t.equal(await helper.end(), 0);
+});
+
+t.test('eight GPUs before a restart of the machine and seven after it', async t => {
+  const at = place(t, [...GOOD, 'DeviceGetCount * 0 8']);
+  let helper = hurried(t, at);
+  await helper.shows('eight', FINE.repeat(8));
+  const state = `${at.file}.seen`;
+  await until('they are kept', () => existsSync(state));
+  await helper.end();
+  writeFileSync(state, readFileSync(state, 'utf8').replace(/^gpus 1 \S+/, 'gpus 1 another-boot'));
+  answer(at.script, [...GOOD, 'DeviceGetCount * 0 7']);
+  helper = hurried(t, at);
+  await helper.shows('seven', `${FINE.repeat(7)}- - - - - 17 - -\n`);
+  t.match(helper.said().join('\n'), /^GPU 7: the driver does not count it; /m);
+  await helper.end();
+  const more = place(t, [...GOOD, 'DeviceGetCount * 0 1']);
+  helper = hurried(t, more, ['--expect', '2']);
+  await helper.shows('two are expected', `${FINE}- - - - - 17 - -\n`);
+  answer(more.script, [...GOOD, 'DeviceGetCount * 0 2']);
+  await helper.shows('the second came', FINE + FINE);
+  await helper.end();
+});
+
+t.test('what the PCI bus says', async t => {
+  const at = place(t, PLACED);
+  bus(at, BUS);
+  const helper = hurried(t, at);
+  await helper.shows('both', FINE + FINE);
+  bus(at, { ...BUS, '0000:03:00.0': '', '0000:04:00.0': 'vfio-pci' });
+  await helper.shows('no driver has the third', `${FINE}${FINE}- - - - - 17 - -\n`);
+  bus(at, { ...BUS, '0000:03:00.0': 'vfio-pci' });
+  await helper.shows('given away', `${FINE}${FINE}- - - - - 0 - -\n`);
+  // Another GPU in the slot of the second.
+  answer(at.script, [...PLACED, 'DeviceGetUUID 1 0 12']);
+  helper.child.kill('SIGHUP');
+  await until('replaced', () => helper.said().includes('GPU 1 (GPU-11) was replaced by GPU-12'));
+  await helper.shows('and well', `${FINE}${FINE}- - - - - 0 - -\n`);
+  // The driver is gone: nothing is measured while the bus shows it, and a loss when it does not.
+  const version = [...PLACED, 'DeviceGetUUID 1 0 12', 'Init * 18', 'DeviceGetUtilizationRates * 18'];
+  answer(at.script, version);
+  await until('it does not start', () => helper.said().some(line => line.startsWith('NVML does not start')));
+  await helper.rounds(5);
+  t.equal(at.text(), `gpu 1 nvidia 3\n${FINE}${FINE}- - - - - 0 - -\n`, 'the file gets old');
+  bus(at, { '0000:01:00.0': 'nvidia', '0000:03:00.0': 'vfio-pci' });
+  await helper.shows('one is gone from the bus', '- - - - - 1 0 0\n- - - - - 17 0 0\n- - - - - 0 - -\n');
+  answer(at.script, [...PLACED, 'DeviceGetUUID 1 0 12']);
+  bus(at, BUS);
+  await until('it is back', () => helper.said().some(line => line === 'GPU 1 (GPU-12) is back'));
+  t.equal(await helper.end(), 0);
+});
+
+t.test('a call that hangs: the file is written on, and its GPU is lost after 30 s', async t => {
+  const at = place(t, TWO);
+  const helper = hurried(t, at, [], { HURRY_TICKS: '1' });
+  await helper.shows('both', FINE + FINE);
+  answer(at.script, [...TWO, 'DeviceGetTemperature 1 hang']);
+  await helper.shows('it hangs', '- - - - - 1 0 0\n- - - - - 17 0 0\n');
+  await until('it says so', () => helper.said().some(line => line.startsWith('GPU 1 (GPU-11): a call has hung')));
+  answer(at.script, TWO);
+  await helper.shows('it goes on', FINE + FINE);
+  t.ok(helper.said().includes('GPU 1 (GPU-11) is back'));
+  t.equal(await helper.end(), 0);
+});
+
+t.test('--release', async t => {
+  const at = place(t, TWO);
+  const helper = start(t, at, ['--interval', '100ms']);
+  await until('it is ready', () => helper.said().some(line => line.startsWith('ready')));
+  const ask = (time: string) => run(HELPER, [...at.args, '--release', time], at.env);
+  t.match(ask('1h'), { code: 0, stderr: '' });
+  t.equal(at.log().at(-1), 'shutdown', 'it is closed when the command ends');
+  answer(at.script, [...TWO, 'DeviceGetHandleByIndex * 15', 'Init * 9']);
+  rmSync(at.file);
+  t.match(ask('2h'), { code: 0, stderr: '' });
+  t.notOk(existsSync(at.file), 'nothing is written meanwhile');
+  answer(at.script, TWO);
+  t.match(ask('0s'), { code: 0, stderr: '' });
+  await until('it goes on', () => existsSync(at.file) && at.text() === `gpu 1 nvidia 2\n${FINE}${FINE}`);
+  t.equal(await helper.end(), 0);
+  t.strictSame(
+    helper.said().filter(line => !line.startsWith('ready')),
+    ['NVML is closed, as asked with --release', 'NVML is closed, as asked with --release'],
+  );
+});
+
+/** Every return code of nvml.h that is an error. */
+const CODES = [...Array.from({ length: 30 }, (_, i) => i + 1), 999];
+const OF_DRIVER = [1, 9, 18];
+const GAPS = [3, 4, 13, 21, 22, 25, 26];
+const READINGS = GOOD.slice(3, 13).map(line => line.split(' ')[0] ?? '');
+
+t.test('every code of every call: a GPU that works is never lost, one that does not answer is', async t => {
+  const codes = WHOLE ? CODES : [3, 8, 15, 18, 999];
+  const calls: [what: string, names: string[]][] = [
+    ['Init', ['Init']],
+    ['count', ['DeviceGetCount']],
+    ['handle', ['DeviceGetHandleByIndex']],
+    ['all readings', READINGS],
+    ...(WHOLE ? READINGS : ['DeviceGetTemperature']).map(name => [name, [name]] as never),
+  ];
+  for (const [what, names] of calls)
+    for (const whose of what === 'Init' || what === 'count' ? ['*'] : ['*', '0'])
+      for (const code of codes) {
+        const at = place(t, TWO);
+        const helper = hurried(t, at);
+        await helper.shows('both are well', FINE + FINE);
+        answer(at.script, [...TWO, ...names.map(name => `${name} ${whose} ${code}`)]);
+        helper.child.kill('SIGHUP');
+        await helper.rounds(8);
+        rmSync(at.file);
+        await helper.rounds(4);
+        const lines = existsSync(at.file) ? at.text().trimEnd().split('\n').slice(1) : [];
+        const lost = lines.map(line => (Number(line.split(' ')[5]) & 16) !== 0);
+        const whole = what === 'Init' || what === 'count';
+        let wanted = [true, whose === '*'];
+        // Nothing is measured, and the file gets old.
+        if (OF_DRIVER.includes(code) || (whole && [...GAPS, 12].includes(code))) wanted = [];
+        // The GPU has answered, to this call or to another one.
+        else if (GAPS.includes(code) || (code === 7 && what === 'all readings')) wanted = [false, false];
+        else if (READINGS.includes(what) && code !== 15 && code !== 16) wanted = [false, false];
+        t.strictSame(lost, wanted, `${what} ${whose}: ${code}`);
+        await helper.end('SIGKILL');
+      }
+});
+
 t.test('a reader never sees a half-written file, even if it is written as fast as possible', async t => {
   const lines = [...GOOD, 'DeviceGetCount * 0 64', 'DeviceGetTotalEccErrors * 0 @'];
   /** Reads until it has seen so many files, or one that is torn. */
   const look = async (env: NodeJS.ProcessEnv, wanted: number) => {
     const at = place(t, lines);
-    const helper = start(t, at, [], { LD_PRELOAD: HURRY, ...env });
+    // So seldom that nothing is written while a round lasts, which would mix two rounds.
+    const helper = start(t, at, ['--interval', '3s'], { LD_PRELOAD: HURRY, ...env });
     await until('there is a file', () => existsSync(at.file));
     let [reads, files, torn, last] = [0, 0, 0, 0];
     for (const end = performance.now() + 60_000; files < wanted && torn === 0; reads++) {
@@ -601,45 +802,49 @@ const noNamespace =
   spawnSync('unshare', ['-m', 'sh', '-c', 'mount -t tmpfs none /run']).status !== 0 &&
   !process.env.CI &&
   'needs root and mount namespaces';
-t.test('a call that hangs takes the GPUs from the senders, and nothing else', { skip: noNamespace }, async t => {
-  const at = place(t, GOOD);
-  const helper = start(t, at, ['--interval', '100ms']);
-  await until('there is a file', () => existsSync(at.file));
-  const sys = join(at.root, 'sys');
-  mkdirSync(sys);
-  const prefix = inNamespace(`mkdir /run/beoboard\nmount --bind '${join(at.root, 'run')}' /run/beoboard`);
-  const hearers: Hearer[] = [];
-  for (const sender of [SENDER_IN_C, '']) {
-    const hearer = await Hearer.open(t);
-    startIn(t, { prefix, sender }, ['send', '--to', hearer.address, '--sys', sys, '--interval', '200ms']);
-    hearers.push(hearer);
-  }
-  const both = (what: string, isSo: (report: Heard) => boolean) =>
-    Promise.all(hearers.map(hearer => hearer.next(what, isSo)));
-  const has = ({ sets }: Heard) => sets.includes('gpu') && sets.includes('gpu_errors');
-  for (const report of await both('the GPU is there', has)) t.equal(report.gpu?.[0]?.util_pct, 50);
-  answer(at.script, [...GOOD, 'DeviceGetTemperature * hang', 'DeviceGetUtilizationRates * 0 66 0']);
-  await until('it hangs', () => existsSync(`${at.script}.hangs`));
-  // The file now looks nine seconds old, as if the call had hung that long; the test waits for the rest.
-  const then = Date.now() / 1000 - 9;
-  utimesSync(at.file, then, then);
-  const gone = await both('its bits are gone', ({ sets }) => !sets.includes('gpu') && !sets.includes('gpu_errors'));
-  for (const report of gone) {
-    t.ok(report.sets.includes('memory'), 'other sets are there');
-    t.ok(report.slow_boot_ns > 0n, 'rounds go on');
-    t.notOk(report.marks.includes('slow_stale'), 'for the sender nothing hangs');
-  }
-  t.equal(at.text(), one(FINE.trim()), 'the file is as it was');
-  answer(at.script, [...GOOD, 'DeviceGetUtilizationRates * 0 66 0']);
-  for (const report of await both('they are back', has)) t.equal(report.gpu?.[0]?.util_pct, 66);
-  for (const { reports } of hearers)
-    t.strictSame(
-      reports.map(({ seq }) => seq),
-      reports.map((_, i) => i),
-      `${reports.length} reports, none is missing`,
-    );
-  t.equal(await helper.end(), 0);
-});
+t.test(
+  'a helper that stands still takes the GPUs from the senders, and nothing else',
+  { skip: noNamespace },
+  async t => {
+    const at = place(t, GOOD);
+    const helper = start(t, at, ['--interval', '100ms']);
+    await until('there is a file', () => existsSync(at.file));
+    const sys = join(at.root, 'sys');
+    mkdirSync(sys);
+    const prefix = inNamespace(`mkdir /run/beoboard\nmount --bind '${join(at.root, 'run')}' /run/beoboard`);
+    const hearers: Hearer[] = [];
+    for (const sender of [SENDER_IN_C, '']) {
+      const hearer = await Hearer.open(t);
+      startIn(t, { prefix, sender }, ['send', '--to', hearer.address, '--sys', sys, '--interval', '200ms']);
+      hearers.push(hearer);
+    }
+    const both = (what: string, isSo: (report: Heard) => boolean) =>
+      Promise.all(hearers.map(hearer => hearer.next(what, isSo)));
+    const has = ({ sets }: Heard) => sets.includes('gpu') && sets.includes('gpu_errors');
+    for (const report of await both('the GPU is there', has)) t.equal(report.gpu?.[0]?.util_pct, 50);
+    helper.child.kill('SIGSTOP');
+    // The file now looks nine seconds old, as if it had stood that long; the test waits for the rest.
+    const then = Date.now() / 1000 - 9;
+    utimesSync(at.file, then, then);
+    const gone = await both('its bits are gone', ({ sets }) => !sets.includes('gpu') && !sets.includes('gpu_errors'));
+    for (const report of gone) {
+      t.ok(report.sets.includes('memory'), 'other sets are there');
+      t.ok(report.slow_boot_ns > 0n, 'rounds go on');
+      t.notOk(report.marks.includes('slow_stale'), 'for the sender nothing hangs');
+    }
+    t.equal(at.text(), one(FINE.trim()), 'the file is as it was');
+    answer(at.script, [...GOOD, 'DeviceGetUtilizationRates * 0 66 0']);
+    helper.child.kill('SIGCONT');
+    for (const report of await both('they are back', has)) t.equal(report.gpu?.[0]?.util_pct, 66);
+    for (const { reports } of hearers)
+      t.strictSame(
+        reports.map(({ seq }) => seq),
+        reports.map((_, i) => i),
+        `${reports.length} reports, none is missing`,
+      );
+    t.equal(await helper.end(), 0);
+  },
+);
 
 t.test('options', async t => {
   const say = (words: string[]) => {
@@ -702,7 +907,7 @@ t.test('options', async t => {
     options,
     'the manual page has them all',
   );
-  t.equal(options.length, 6);
+  t.equal(options.length, 11);
 });
 
 t.test('make install', async t => {

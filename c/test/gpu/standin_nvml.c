@@ -152,6 +152,22 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned index, nvml_device *device) {
 const char *nvmlErrorString(int status);
 const char *nvmlErrorString(int status) { return status == NVML_GPU_IS_LOST ? "GPU is lost" : "something is wrong"; }
 
+/* Gives the number in the UUID: `GPU-7`. */
+int nvmlDeviceGetUUID(nvml_device device, char *text, unsigned room);
+int nvmlDeviceGetUUID(nvml_device device, char *text, unsigned room) {
+  const struct answer answer = ask_device("DeviceGetUUID", device);
+  if (answer.status == NVML_SUCCESS) snprintf(text, room, "GPU-%llu", answer.value[0]);
+  return answer.status;
+}
+
+/* Gives the bus. */
+int nvmlDeviceGetPciInfo_v3(nvml_device device, struct nvml_pci *pci);
+int nvmlDeviceGetPciInfo_v3(nvml_device device, struct nvml_pci *pci) {
+  const struct answer answer = ask_device("DeviceGetPciInfo", device);
+  if (answer.status == NVML_SUCCESS) *pci = (struct nvml_pci){.bus = (unsigned)answer.value[0]};
+  return answer.status;
+}
+
 int nvmlDeviceGetUtilizationRates(nvml_device device, struct nvml_utilization *rates);
 int nvmlDeviceGetUtilizationRates(nvml_device device, struct nvml_utilization *rates) {
   if (device == devices) rounds++;
