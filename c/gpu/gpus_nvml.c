@@ -102,7 +102,8 @@ static bool is_of_driver(int status) {
 /* The GPU has answered that it has no such reading, or none for us. */
 static bool is_gap(int status) {
   return status == NVML_NOT_SUPPORTED || status == NVML_NO_PERMISSION || status == NVML_FUNCTION_NOT_FOUND ||
-    (status >= NVML_NO_DATA && status <= NVML_DEPRECATED);
+    status == NVML_NO_DATA || status == NVML_VGPU_ECC_NOT_SUPPORTED || status == NVML_ARGUMENT_VERSION_MISMATCH ||
+    status == NVML_DEPRECATED;
 }
 
 static bool is_loss(int status) { return status == NVML_GPU_IS_LOST || status == NVML_RESET_REQUIRED; }
