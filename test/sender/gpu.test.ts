@@ -735,7 +735,7 @@ t.test('every code of every call: a GPU that works is never lost, one that does 
     ['Init', ['Init']],
     ['count', ['DeviceGetCount']],
     ['handle', ['DeviceGetHandleByIndex']],
-    ['all readings', READINGS],
+    ['all readings', [...READINGS, 'Programs']],
     ...(WHOLE ? READINGS : ['DeviceGetTemperature']).map(name => [name, [name]] as never),
   ];
   for (const [what, names] of calls)
