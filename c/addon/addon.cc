@@ -18,6 +18,7 @@
 
 #include "../base/lockfile.h"
 #include "../base/notify.h"
+#include "../base/refusals.h"
 #include "addon.h"
 #include "bulk_send.h"
 
@@ -151,6 +152,28 @@ Napi::Value Notify(const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), bb_notify(path.c_str(), message.c_str()));
 }
 
+// refusableSocket(v6): the descriptor of a UDP socket whose refusals the kernel keeps, or -errno.
+Napi::Value RefusableSocket(const Napi::CallbackInfo& info) {
+  const int family = info[0].ToBoolean() ? AF_INET6 : AF_INET;
+  const int fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd >= 0) refusals_keep(fd, family);
+  return Napi::Number::New(info.Env(), fd < 0 ? -errno : fd);
+}
+
+// refusals(fd, bytes): { count, cause, pieces }: texts, which may be empty.
+Napi::Value Refusals(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const int fd = info[0].As<Napi::Number>().Int32Value();
+  char text[2][160] = {};
+  struct words cause = {text[0], sizeof text[0], 0}, pieces = {text[1], sizeof text[1], 0};
+  auto out = Napi::Object::New(env);
+  out.Set("count", Napi::Number::New(env, refusals_take(fd, &cause)));
+  refusals_pieces(fd, info[1].As<Napi::Number>().Uint32Value(), &pieces);
+  out.Set("cause", Napi::String::New(env, text[0]));
+  out.Set("pieces", Napi::String::New(env, text[1]));
+  return out;
+}
+
 class BulkSender : public Napi::ObjectWrap<BulkSender> {
  public:
   static Napi::Function Class(Napi::Env env) {
@@ -201,6 +224,8 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports.Set("actAs", Napi::Function::New(env, ActAs));
   exports.Set("memoryFile", Napi::Function::New(env, MemoryFile));
   exports.Set("notify", Napi::Function::New(env, Notify));
+  exports.Set("refusableSocket", Napi::Function::New(env, RefusableSocket));
+  exports.Set("refusals", Napi::Function::New(env, Refusals));
   exports.Set("BulkSender", BulkSender::Class(env));
   AddPrinting(env, exports);
   AddMapping(env, exports);

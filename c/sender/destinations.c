@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "../base/refusals.h"
 #include "../collect/world.h"
 #include "resolve.h"
 
@@ -16,9 +17,12 @@
 #define RETRY_MS 5000u
 /* For how long a working name is not looked up again: over UDP nobody reports that a master has moved. */
 #define BELIEVE_MS 60000u
-/* For how long no report may have been refused before a master that refused one counts as reachable again: a machine
- * sends such a refusal to a peer at most once a second, and less often if it has many peers. */
+/* For how long, and how many reports, none may have been refused before a master that refused one counts as reachable
+ * again: a machine sends such a refusal to a peer at most once a second, and less often if it has many peers. */
 #define REFUSAL_MS 10000u
+#define REFUSAL_REPORTS 3u
+/* The shortest time between two lines about causes of one failure that change. */
+#define CAUSE_MS 60000u
 
 /* A destination knows the next interval when so many reports have told it, over so long a time: receivers measure
  * silence in the last interval that they know, and a sender does not know their limits. If every fifth report is lost,
@@ -46,8 +50,9 @@ struct destination {
   bool asked;          /* its name was looked up */
   uint64_t asked_ms;   /* when */
   bool failing, unnamed; /* the latter: it was logged that its name cannot be looked up now */
-  bool refused;
-  uint64_t refused_ms;
+  bool refused, pieces; /* the latter: it was logged that its reports travel in pieces */
+  uint64_t refused_ms, told_ms;
+  char told[160]; /* the cause of the present failure, as logged at that time */
   /* Reports that could not be sent or that nobody received; their number before the present failure; and reports
    * since the last refusal that were not refused. */
   uint64_t failed, failed_before, doubtful;
@@ -100,9 +105,9 @@ static void say_of(enum level level, const struct destination *destination, cons
 
 static const char *reason_of(int error) {
   switch (error) {
-    case ECONNREFUSED: return "cannot be reached: connection refused";
+    case ECONNREFUSED: return "cannot be reached: nothing listens there";
     case ENETUNREACH: return "cannot be reached: no route";
-    case EHOSTUNREACH: return "cannot be reached: no such host on the network";
+    case EHOSTUNREACH: return "cannot be reached: this machine has no way there";
     case ENETDOWN: return "cannot be reached: the network is down";
     case EPERM: return "cannot be reached: a firewall of this machine forbids it";
     case EACCES: return "cannot be reached: it is a broadcast address or forbidden";
@@ -113,15 +118,19 @@ static const char *reason_of(int error) {
   }
 }
 
-/* Logs the first of consecutive failures. */
+/* Logs the first of consecutive failures, and another cause. */
 static void complain(struct destination *destination, const char *why, const char *more) {
-  if (destination->failing) return;
-  destination->failing = true;
-  char text[160];
+  const uint64_t now = (uint64_t)bb_clock_ms(CLOCK_BOOTTIME);
+  char text[sizeof destination->told];
   struct words words = WORDS(text);
   add_text(&words, why);
   add_text(&words, more);
-  say_of(SAY_WARN, destination, text_of(&words), "; reports to it are lost until it answers");
+  text_of(&words);
+  if (destination->failing && (strcmp(text, destination->told) == 0 || now - destination->told_ms < CAUSE_MS)) return;
+  destination->failing = true;
+  destination->told_ms = now;
+  memcpy(destination->told, text, sizeof text);
+  say_of(SAY_WARN, destination, text, "; reports to it are lost until it answers");
 }
 
 static void complain_of(struct destination *destination, int error) {
@@ -130,13 +139,24 @@ static void complain_of(struct destination *destination, int error) {
   complain(destination, why, error == ENODEV ? interface : ends(span_of(why), SPAN(" ")) ? error_name(error) : "");
 }
 
-/* A report that nobody received. */
+/* A report that could not be sent. */
 static bool failure(struct destination *destination, int error) {
   destination->failed++;
   destination->doubtful = 0;
-  destination->refused = error == ECONNREFUSED;
-  destination->refused_ms = (uint64_t)bb_clock_ms(CLOCK_BOOTTIME);
+  destination->refused = false;
   complain_of(destination, error);
+  return false;
+}
+
+/* Earlier reports that nobody received: they announced nothing. This one, and those since the refusal before, count as
+ * lost as well, until it is known better. */
+static bool refusal(struct destination *destination, unsigned count, const char *cause) {
+  destination->failed += 1 + (count > destination->doubtful ? count - destination->doubtful : 0);
+  destination->doubtful = 1;
+  destination->refused = true;
+  destination->refused_ms = (uint64_t)bb_clock_ms(CLOCK_BOOTTIME);
+  destination->announced.reports -= least(count, destination->announced.reports);
+  complain(destination, cause, "");
   return false;
 }
 
@@ -146,7 +166,8 @@ static bool success(struct destination *destination) {
     destination->failed_before = destination->failed;
     return true;
   }
-  if (destination->refused && (uint64_t)bb_clock_ms(CLOCK_BOOTTIME) - destination->refused_ms < REFUSAL_MS) {
+  if (destination->refused && (destination->doubtful < REFUSAL_REPORTS ||
+                               (uint64_t)bb_clock_ms(CLOCK_BOOTTIME) - destination->refused_ms < REFUSAL_MS)) {
     destination->failed++;
     destination->doubtful++;
     return false;
@@ -166,33 +187,30 @@ static void disconnect(struct destination *destination) {
   destination->fd = -1;
 }
 
-static bool deliver(struct destination *destination, const struct bb_report *report) {
-  ssize_t sent = send(destination->fd, report, sizeof *report, MSG_DONTWAIT | MSG_NOSIGNAL);
-  const int error = errno;
-  if (sent == (ssize_t)sizeof *report) return success(destination);
-  /* ECONNREFUSED is about the last report, which told nobody anything: this one has not been sent yet. */
-  if (error == ECONNREFUSED && destination->announced.reports > 0) destination->announced.reports--;
-  if (error == ECONNREFUSED) sent = send(destination->fd, report, sizeof *report, MSG_DONTWAIT | MSG_NOSIGNAL);
-  else if (error != EAGAIN && error != ENOBUFS) disconnect(destination);
-  return failure(destination, error);
+/* Logs once if reports travel in pieces: each is lost if one of them is. */
+static void look_at_pieces(struct destination *destination) {
+  char text[120];
+  struct words words = WORDS(text);
+  if (destination->pieces || refusals_pieces(destination->fd, BB_REPORT_BYTES, &words) == 0) return;
+  destination->pieces = true;
+  say_of(SAY_WARN, destination, text_of(&words), "");
 }
 
-/* An address without its port; an IPv6 address with all eight groups. */
-static void add_host(struct words *words, const struct sockaddr_storage *at) {
-  if (at->ss_family == AF_INET) {
-    const uint32_t v4 = ntohl(((const struct sockaddr_in *)(const void *)at)->sin_addr.s_addr);
-    for (unsigned i = 0; i < 4; i++) {
-      if (i > 0) add_text(words, ".");
-      add_number(words, v4 >> (24 - 8 * i) & 255);
-    }
-    return;
+static bool deliver(struct destination *destination, const struct bb_report *report) {
+  if (send(destination->fd, report, sizeof *report, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0) return success(destination);
+  /* Mostly this is about the last report, which told nobody anything: this one has not been sent yet. */
+  int error = errno;
+  char cause[sizeof destination->told];
+  struct words words = WORDS(cause);
+  unsigned refused = refusals_take(destination->fd, &words);
+  if (refused == 0 && error == ECONNREFUSED) refused = (add_text(&words, reason_of(error)), 1);
+  look_at_pieces(destination);
+  if (send(destination->fd, report, sizeof *report, MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
+    error = errno;
+    if (error != EAGAIN && error != ENOBUFS && error != ECONNREFUSED) disconnect(destination);
+    if (refused == 0) return failure(destination, error);
   }
-  const uint8_t *v6 = ((const struct sockaddr_in6 *)(const void *)at)->sin6_addr.s6_addr;
-  for (unsigned i = 0; i < 16; i++) {
-    if (i > 0 && i % 2 == 0) add_text(words, ":");
-    add_span(words, (struct span){&"0123456789abcdef"[v6[i] >> 4], 1});
-    add_span(words, (struct span){&"0123456789abcdef"[v6[i] & 15], 1});
-  }
+  return refused > 0 ? refusal(destination, refused, text_of(&words)) : success(destination);
 }
 
 static bool is_multicast(const struct sockaddr_storage *at) {
@@ -232,6 +250,7 @@ static int connect_to(struct destination *destination, struct sockaddr_storage *
   const struct sockaddr_storage address = *at;
   const int fd = socket(at->ss_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd == -1) return errno;
+  refusals_keep(fd, at->ss_family);
   int error = is_multicast(at) ? set_multicast(destination, fd, at) : 0;
   if (error == 0 && connect(fd, (const struct sockaddr *)at, length) != 0) error = errno;
   if (error != 0) {
@@ -242,6 +261,7 @@ static int connect_to(struct destination *destination, struct sockaddr_storage *
   disconnect(destination);
   destination->fd = fd;
   destination->at = address;
+  look_at_pieces(destination);
   if (!moved) return 0;
   char text[64];
   struct words words = WORDS(text);
@@ -415,7 +435,7 @@ static void destination_begin(struct destination *destination, const struct addr
   destination->fd = -1;
   destination->known.count = 0;
   destination->asked = destination->failing = destination->unnamed = destination->refused = destination->waiting =
-    false;
+    destination->pieces = false;
   destination->failed = destination->failed_before = destination->doubtful = 0;
   destination->announced = (struct announcement){0};
 }

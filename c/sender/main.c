@@ -180,7 +180,11 @@ static void change(bool is_retry) {
   static struct course to;
   struct words fault = WORDS(fault_text);
   to = course;
-  const bool good = send_options_read(arguments, argument, &fresh, &fault) == OPTIONS_GOOD;
+  bool good = send_options_read(arguments, argument, &fresh, &fault) == OPTIONS_GOOD;
+  if (good && fresh.unnamed) {
+    add_text(&fault, UNNAMED);
+    good = false;
+  }
   lacks_key = good && !set_course(&fresh, &to, &fault);
   if (!good || lacks_key) {
     if (!is_retry || strcmp(text_of(&fault), told_lack) != 0)
@@ -276,6 +280,31 @@ static bool send_settle(const struct user *user, struct words *fault) {
   return !options.seccomp || confine(false, fault);
 }
 
+/* Reads the options; while this machine has no name, again and again. False: SIGTERM or SIGINT came meanwhile. */
+static bool read_when_named(enum outcome *outcome, struct words *fault) {
+  sigset_t ends;
+  bool told = false;
+  sigemptyset(&ends);
+  sigaddset(&ends, SIGTERM);
+  sigaddset(&ends, SIGINT);
+  sigaddset(&ends, SIGHUP); /* only ends the pause */
+  for (;;) {
+    *outcome = send_options_read(arguments, argument, &options, fault);
+    if (*outcome != OPTIONS_GOOD || !options.unnamed || options.once) break;
+    if (!told) {
+      sigprocmask(SIG_BLOCK, &ends, NULL);
+      say(SAY_WARN, UNNAMED, "; waits for that", (char *)NULL);
+      service_ready("waits for a host name");
+      told = true;
+    }
+    service_watch(bb_clock_ns(CLOCK_BOOTTIME));
+    const int signal = sigtimedwait(&ends, NULL, &(const struct timespec){.tv_sec = 1});
+    if (signal == SIGTERM || signal == SIGINT) return false;
+  }
+  if (told) sigprocmask(SIG_UNBLOCK, &ends, NULL);
+  return true;
+}
+
 int main(int argc, char *argv[]) {
   struct words fault = WORDS(fault_text);
   struct user user = {(uid_t)-1, (gid_t)-1, ""};
@@ -285,12 +314,15 @@ int main(int argc, char *argv[]) {
   signal(SIGXFSZ, SIG_IGN); /* the file size limit is reported as an error, too */
   hold_standard_places();
   service_open();
-  switch (send_options_read(argc, argv, &options, &fault)) {
+  enum outcome outcome;
+  if (!read_when_named(&outcome, &fault)) return DONE;
+  switch (outcome) {
     case OPTIONS_HELP: return show(help_text);
     case OPTIONS_VERSION: return show(version_text);
     case OPTIONS_BAD: return refuse_start(&fault, USAGE);
     case OPTIONS_GOOD: break;
   }
+  if (options.unnamed) return add_text(&fault, UNNAMED), refuse_start(&fault, NOT_SO);
   if (!find_root(&fault)) return refuse_start(&fault, USAGE);
   keep_paths(&options);
   if (!has_machine(&fault)) return refuse_start(&fault, USAGE);

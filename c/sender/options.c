@@ -1,6 +1,8 @@
 #include "options.h"
 
+#include <arpa/inet.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "../base/naming.h"
 #include "../base/optionvalues.h"
@@ -109,6 +111,41 @@ static bool read_ttl(struct span text, void *field, struct words *why) {
   return true;
 }
 
+/* What the kernel calls a machine that has no name yet. */
+static bool is_nobodys_name(struct span name) {
+  return name.len == 0 || span_is(name, SPAN("(none)")) || span_is(name, SPAN("localhost")) ||
+         span_is(name, SPAN("localhost4")) || span_is(name, SPAN("localhost6"));
+}
+
+static bool host_is_unnamed;
+
+static const char *find_name(struct words *why) {
+  const char *host = host_name(why);
+  host_is_unnamed = host != NULL && is_nobodys_name(span_of(host));
+  return host_is_unnamed ? "localhost" : host;
+}
+
+/* Whether an address is one of this machine: who sends to it has it as well, or it is of loopback. Of names only
+ * localhost is. */
+static bool is_here(const struct address *address) {
+  const char *host = address->host;
+  if (address->family == AF_UNSPEC)
+    return ends(span_of(host), SPAN(".localhost")) || is_nobodys_name((struct span){host, strcspn(host, ".")});
+  struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = 1}, own4;
+  struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_port = 1}, own6;
+  const bool is_v4 = inet_pton(AF_INET, host, &v4.sin_addr) == 1;
+  if (!is_v4 && inet_pton(AF_INET6, host, &v6.sin6_addr) != 1) return false;
+  if (is_v4 ? ntohl(v4.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET : IN6_IS_ADDR_LOOPBACK(&v6.sin6_addr)) return true;
+  const int fd = socket(address->family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  const struct sockaddr *to = is_v4 ? (const void *)&v4 : (const void *)&v6;
+  struct sockaddr *own = is_v4 ? (void *)&own4 : (void *)&own6;
+  socklen_t bytes = is_v4 ? sizeof v4 : sizeof v6;
+  const bool known = fd != -1 && connect(fd, to, bytes) == 0 && getsockname(fd, own, &bytes) == 0;
+  if (fd != -1) close(fd);
+  return known && (is_v4 ? own4.sin_addr.s_addr == v4.sin_addr.s_addr
+                         : memcmp(&own6.sin6_addr, &v6.sin6_addr, sizeof v6.sin6_addr) == 0);
+}
+
 static bool read_cluster(struct span text, void *field, struct words *why) {
   if (!is_node_name(text, true))
     return refuse_text(why, text,
@@ -138,7 +175,7 @@ static const struct option options_of_send[] = {
   {.name = "to", .value = "ADDR[:PORT]", .most = MOST_TO, .read = read_to},
   {.name = "interface", .value = "IF", .read = read_interface, AT(interface)},
   {.name = "ttl", .value = "N", .fallback = "1", .read = read_ttl, AT(ttl)},
-  {.name = "name", .value = "NAME", .find_fallback = host_name, .read = value_node_name, AT(name)},
+  {.name = "name", .value = "NAME", .find_fallback = find_name, .read = value_node_name, AT(name)},
   {.name = "cluster", .value = "NAME", .read = read_cluster, AT(cluster)},
   {.name = "key-file", .value = "FILE", .read = value_path, AT(key_file)},
   {.name = "interval", .value = "TIME", .fallback = "1s", .read = read_interval, AT(interval_ms)},
@@ -173,8 +210,11 @@ static enum outcome options_refuse(struct words *fault, const char *why) {
 
 enum outcome send_options_read(int argc, char *const argv[], struct options *options, struct words *fault) {
   memset(options, 0, offsetof(struct options, to));
+  host_is_unnamed = false;
   const enum outcome outcome = options_read(&table, argc, argv, options, fault);
   if (outcome != OPTIONS_GOOD) return outcome;
+  for (unsigned i = 0; host_is_unnamed && i < options->to_count; i++)
+    options->unnamed |= !is_here(&options->to[i]);
   options->trees = options->proc[1] != NULL || options->sys[1] != NULL ? 2 : 1;
   if (options->proc[1] == NULL) options->proc[1] = options->proc[0];
   if (options->sys[1] == NULL) options->sys[1] = options->sys[0];

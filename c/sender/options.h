@@ -17,6 +17,7 @@ struct options {
   uint32_t interval_ms, pace_min_ms, pace_max_ms;
   uint64_t health_max_age_ms; /* 0: any */
   bool once, aligned, seccomp;
+  bool unnamed; /* the host name is nobody's, and a destination is on another machine */
   unsigned trees; /* first the tick before, if there are two */
   const char *proc[2], *sys[2];
   const char *scratch;
@@ -27,6 +28,9 @@ struct options {
 
 /* Parses them; for OPTIONS_BAD the reason is in `fault`. Pointers are valid until the next call. */
 enum outcome send_options_read(int argc, char *const argv[], struct options *options, struct words *fault);
+
+/* Why a report to another machine waits, if they are `unnamed`. */
+#define UNNAMED "this machine has no host name yet, and localhost is every machine's; set one, or write --name NAME"
 
 extern const char help_text[];
 uint32_t version_number(void);

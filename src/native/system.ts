@@ -53,6 +53,15 @@ interface SystemAddon {
    * returns 0 or a negative error number.
    */
   notify(path: string, message: string): number;
+  /** The descriptor of a UDP socket whose refusals the kernel keeps, or a negative error number. */
+  refusableSocket(v6: boolean): number;
+  /**
+   * Takes what came back about datagrams of such a socket, once it is connected: how many were refused, why the last
+   * one was, and whether those of so many bytes travel in pieces; empty texts where there is nothing. To be called after
+   * each error of the socket: while the kernel keeps one, polling does not wait.
+   */
+  refusals(fd: number, bytes: number): { count: number; cause: string; pieces: string };
 }
 
-export const { clocks, adjtimex, readText, unread, memoryFile, lock, actAs, hmac, notify } = addon as SystemAddon;
+export const { clocks, adjtimex, readText, unread, memoryFile, lock, actAs, hmac, notify, refusableSocket, refusals } =
+  addon as SystemAddon;

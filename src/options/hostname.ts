@@ -14,3 +14,12 @@ export function shortHostName(option: string, host = hostname()): string {
     );
   return lowerCase(host.split('.', 1)[0] ?? '');
 }
+
+/** What the kernel calls a machine that has no name yet. */
+export const isNobodysName = (name: string): boolean => /^(localhost[46]?|\(none\)|)$/.test(name);
+
+/** The same for a node; without a name it is localhost, which other machines must not be told. */
+export function defaultNodeName(): string {
+  const name = shortHostName('name');
+  return isNobodysName(name) ? 'localhost' : name;
+}

@@ -2,7 +2,7 @@
 
 import { ranked } from '../layout/terms.gen.js';
 import { FAULTS } from './faults.js';
-import { shortHostName } from './hostname.js';
+import { defaultNodeName, shortHostName } from './hostname.js';
 import { EVENTS } from './journalevents.js';
 import { flag, later, many, type Option, one, optional, standard } from './option.js';
 import * as values from './values.js';
@@ -89,7 +89,7 @@ export const options = {
   ),
   ttl: one('N', 'multicast TTL, 0 to 255; with 1 reports stay in the local network', count(0, 255), standard('1')),
   name: one('NAME', "the node's name", values.nodeName, {
-    texts: () => [shortHostName('name')],
+    texts: () => [defaultNodeName()],
     shown: 'the host name up to its first dot, in lower case',
   }),
   cluster: optional('NAME', "the cluster's name", values.clusterName),

@@ -31,9 +31,9 @@ export class Deliveries {
     return true;
   }
 
-  /** The last report that was taken has told nobody anything. */
-  takeBack(): void {
-    this.#reports = Math.max(0, this.#reports - 1);
+  /** The last reports that were taken have told nobody anything. */
+  takeBack(count: number): void {
+    this.#reports = Math.max(0, this.#reports - count);
   }
 
   /** Another node reports now, of which nobody was told. */

@@ -3,16 +3,21 @@
 // First, because of what it does when it is loaded.
 import './v8flags.js';
 
+import { isIP } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { REPORT_BYTES } from '../layout/codec.js';
+import { isNobodysName, shortHostName } from '../options/hostname.js';
 import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
 import { versionNumber } from '../options/version.js';
 import { onHangup } from '../service/hangup.js';
 import { createLog, type Log } from '../service/log.js';
+import { pause } from '../service/pause.js';
 import { onStdoutGone, onStop, tellParent } from '../service/process.js';
 import { Service } from '../service/service.js';
+import type { Address } from '../text/addresses.js';
 import { formatDuration } from '../text/durations.js';
-import { keysAtStart, usable } from '../text/failure.js';
+import { Failure, keysAtStart, usable } from '../text/failure.js';
 import { bootId } from './collect/bootid.js';
 import { Collector, type Roots } from './collect.js';
 import { Destinations } from './destinations.js';
@@ -158,7 +163,7 @@ function goodbyeText({ count, failed }: Destinations, reports: number, goodbyes:
 
 /** Reads the command line and the file; refuses options that contradict each other. */
 function readOptions(argv: string[]): SenderOptions {
-  const { values: options } = parseVerb(verb, argv);
+  const { values: options, given } = parseVerb(verb, argv);
   if (options.to.length === 0)
     throw new UsageError(verb.name, 'nowhere to report to; write --to ADDR, or --to - for stdout');
   if (options.pretend !== undefined && !options.once)
@@ -168,15 +173,49 @@ function readOptions(argv: string[]): SenderOptions {
       verb.name,
       '--pace-min is longer than --pace-max; give a shorter --pace-min or a longer --pace-max',
     );
+  if (!given.has('name') && isNobodysName(shortHostName('name')) && !options.to.every(isHere))
+    throw options.once ? new Failure(`beoboard ${verb.name}: ${UNNAMED}`, 1) : new UsageError(verb.name, UNNAMED);
   return options;
 }
 
+const UNNAMED = "this machine has no host name yet, and localhost is every machine's; set one, or write --name NAME";
+
+/** Whether a destination is this machine; of names only localhost is. */
+function isHere(to: Address | '-'): boolean {
+  if (to === '-') return true;
+  const { host } = to;
+  if (/^127\.|^::1$/.test(host) && isIP(host) !== 0) return true;
+  const own = Object.values(networkInterfaces()).some(all => all?.some(({ address }) => address === host));
+  return own || /\.localhost$/.test(host) || isNobodysName(host.split('.', 1)[0] ?? '');
+}
+
+/** The options, once this machine has a name; undefined if it is to end before. */
+async function optionsWhenNamed(argv: string[], service: Service, log: Log): Promise<SenderOptions | undefined> {
+  let stop: AbortSignal | undefined;
+  for (;;)
+    try {
+      return readOptions(argv);
+    } catch (error) {
+      if (!(error instanceof UsageError) || error.wrong !== UNNAMED) throw error;
+      if (stop === undefined) {
+        log.warn(`${UNNAMED}; waits for that`);
+        service.ready('waits for a host name');
+        service.watch(() => true);
+        process.on('SIGHUP', () => undefined); // Asked again each second.
+      }
+      stop ??= onStop();
+      await pause(1000, stop);
+      if (stop.aborted) return undefined;
+    }
+}
+
 export async function main(argv: string[]): Promise<number> {
-  const options = readOptions(argv);
-  const { pretend } = options;
-  const pretence = pretend === undefined ? undefined : usable(verb.name, () => readPretence(pretend));
   const log = createLog(verb.name);
   const service = new Service();
+  const options = await optionsWhenNamed(argv, service, log);
+  if (options === undefined) return 0;
+  const { pretend } = options;
+  const pretence = pretend === undefined ? undefined : usable(verb.name, () => readPretence(pretend));
   const identity = runOf(options, pretence, log);
   const course = keysAtStart(service.isManaged, () => courseOf(options, identity));
   const destinations = new Destinations(options, log);

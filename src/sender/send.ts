@@ -6,7 +6,10 @@ import type { LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { getSystemErrorName } from 'node:util';
 import type { SocketAsPromised } from 'dgram-as-promised';
+import { REPORT_BYTES } from '../layout/codec.js';
+import { refusableSocket, refusals } from '../native/index.js';
 import type { Log } from '../service/log.js';
 import { pause } from '../service/pause.js';
 import { type Address, formatAddress } from '../text/addresses.js';
@@ -27,10 +30,13 @@ const MOST_WAITING = 10;
 const BELIEVE_MS = 60_000;
 
 /**
- * For how long no report may have been refused before a master that refused one counts as reachable again, ms: a
- * machine sends such a refusal to a peer at most once a second, and less often if it has many peers.
+ * For how long, in ms, and how many reports, none may have been refused before a master that refused one counts as
+ * reachable again: a machine sends such a refusal to a peer at most once a second, and less often if it has many peers.
  */
 const REFUSAL_MS = 10_000;
+const REFUSAL_REPORTS = 3;
+/** The shortest time between two lines about causes of one failure that change, ms. */
+const CAUSE_MS = 60_000;
 
 /** How multicast datagrams leave this machine. */
 interface Multicast {
@@ -46,8 +52,10 @@ interface DestinationSocket {
   socket: dgram.Socket;
   /** The same socket, whose binding and closing can be awaited. */
   promised: SocketAsPromised;
-  /** What was learnt about the last report, which the kernel had taken. */
-  error?: Error | undefined;
+  readonly fd: number;
+  /** How many reports that the kernel had taken were refused since the last one, and why. */
+  refused: number;
+  cause: string;
 }
 
 export class Destination {
@@ -66,6 +74,11 @@ export class Destination {
   #askedAt = Number.NEGATIVE_INFINITY;
   #connecting: Promise<void> | undefined;
   #failing = false;
+  /** The cause of the present failure, as logged at that time. */
+  #told = '';
+  #toldAt = 0;
+  /** Whether it was logged that its reports travel in pieces. */
+  #pieces = false;
   /** Whether it was logged that its name cannot be looked up now. */
   #unnamed = false;
   #failedBefore = 0;
@@ -178,10 +191,12 @@ export class Destination {
     const { DgramAsPromised } = await import('dgram-as-promised');
     const type = family === 6 ? 'udp6' : 'udp4';
     const socket = dgram.createSocket(type);
+    const fd = refusableSocket(family === 6);
+    if (fd < 0) throw new Error(`no socket: ${getSystemErrorName(fd)}`);
     // The package cannot connect, so it is given a socket that we can connect.
     const promised = DgramAsPromised.createSocket({ type, dgram: { ...dgram, createSocket: () => socket } });
     try {
-      await promised.bind({ port: 0, exclusive: true });
+      await promised.bind({ fd, exclusive: true });
       // A bound socket would keep the process alive.
       promised.unref();
       const scoped = isMulticast(address) ? this.#setMulticast(promised, address) : address;
@@ -193,10 +208,9 @@ export class Destination {
       throw error;
     }
     const before = this.#connection;
-    const connection: DestinationSocket = { address, socket, promised };
-    socket.on('error', error => {
-      connection.error = error;
-    });
+    const connection: DestinationSocket = { address, socket, promised, fd, refused: 0, cause: '' };
+    socket.on('error', error => this.#learn(connection, error));
+    this.#learn(connection);
     this.#connection = this.#closed ? undefined : connection;
     if (before !== undefined) {
       await before.promised.close().catch(() => undefined);
@@ -215,27 +229,52 @@ export class Destination {
     return v6 ? `${group}%${name}` : group;
   }
 
+  /** What has come back about earlier reports, when the socket has an error, or is new. */
+  #learn(connection: DestinationSocket, error?: Error): void {
+    const { count, cause, pieces } = refusals(connection.fd, REPORT_BYTES);
+    // Where the kernel keeps nothing.
+    const one = count === 0 && codeOf(error) === 'ECONNREFUSED';
+    connection.refused += one ? 1 : count;
+    if (one || count > 0) connection.cause = one ? reasonOf(error) : cause;
+    if (pieces !== '' && !this.#pieces) this.#log.warn(`${this.label} ${pieces}`);
+    this.#pieces ||= pieces !== '';
+  }
+
   #deliver(connection: DestinationSocket, report: Uint8Array, done: (sent: boolean) => void): void {
-    const fail = (error: Error) => {
-      const { code = '' } = error as NodeJS.ErrnoException;
-      // ECONNREFUSED is about the last report, which told nobody anything: this one has not been sent yet.
-      this.#refusedAt = code === 'ECONNREFUSED' ? performance.now() : undefined;
-      this.#doubtful = 0;
-      if (code === 'ECONNREFUSED') {
-        this.deliveries.takeBack();
-        transmit(connection.socket, report, () => {});
-      } else if (!IS_FULL.has(code)) void this.#disconnect(connection);
-      this.#tell(reasonOf(error));
-      done(this.#fail());
+    // What comes back from now on may be about this report, and counts with the next one.
+    let { refused } = connection;
+    connection.refused = 0;
+    const end = (error: Error | null) => {
+      if (error && !IS_KEPT.has(codeOf(error))) void this.#disconnect(connection);
+      if (refused > 0) this.#refuse(refused, connection.cause);
+      else if (error) {
+        this.#refusedAt = undefined;
+        this.#doubtful = 0;
+        this.#tell(reasonOf(error));
+      }
+      if (refused > 0) done(false);
+      else done((!error && this.#success()) || this.#fail());
     };
-    const { error } = connection;
-    connection.error = undefined;
-    if (error !== undefined) fail(error);
-    else
-      transmit(connection.socket, report, error => {
-        if (error) return fail(error);
-        done(this.#success() || this.#fail());
-      });
+    transmit(connection.socket, report, error => {
+      if (!error) return end(null);
+      // Mostly this is about the last report, which told nobody anything: this one has not been sent yet.
+      if (connection === this.#connection) this.#learn(connection, error);
+      refused += connection.refused;
+      connection.refused = 0;
+      transmit(connection.socket, report, end);
+    });
+  }
+
+  /**
+   * Earlier reports, which nobody received: they announced nothing. This one, and those since the refusal before, count
+   * as lost as well, until it is known better.
+   */
+  #refuse(count: number, cause: string): void {
+    this.failed += 1 + Math.max(0, count - this.#doubtful);
+    this.#doubtful = 1;
+    this.#refusedAt = performance.now();
+    this.deliveries.takeBack(count);
+    this.#tell(cause);
   }
 
   async #disconnect(connection: DestinationSocket): Promise<void> {
@@ -249,10 +288,14 @@ export class Destination {
     return false;
   }
 
-  /** Logs the first of consecutive failures. */
+  /** Logs the first of consecutive failures, and another cause. */
   #tell(why: string): void {
-    if (!this.#failing) this.#log.warn(`${this.label} ${why}; reports to it are lost until it answers`);
+    const now = performance.now();
+    if (this.#failing && (why === this.#told || now - this.#toldAt < CAUSE_MS)) return;
     this.#failing = true;
+    this.#told = why;
+    this.#toldAt = now;
+    this.#log.warn(`${this.label} ${why}; reports to it are lost until it answers`);
   }
 
   /** Logs once that its name cannot be resolved, if there is another destination. */
@@ -267,7 +310,8 @@ export class Destination {
       this.#failedBefore = this.failed;
       return true;
     }
-    if (this.#refusedAt !== undefined && performance.now() - this.#refusedAt < REFUSAL_MS) {
+    const since = performance.now() - (this.#refusedAt ?? Number.NEGATIVE_INFINITY);
+    if (since < REFUSAL_MS || (this.#refusedAt !== undefined && this.#doubtful < REFUSAL_REPORTS)) {
       this.#doubtful++;
       return false;
     }
@@ -280,8 +324,8 @@ export class Destination {
   }
 }
 
-/** A queue on the way is full; the socket is still good. */
-const IS_FULL = new Set(['EAGAIN', 'ENOBUFS']);
+/** A queue on the way is full, or nobody listens: the socket is still good. */
+const IS_KEPT = new Set(['EAGAIN', 'ENOBUFS', 'ECONNREFUSED']);
 
 /** 224.0.0.0/4 and ff00::/8. */
 function isMulticast(address: string): boolean {
@@ -305,15 +349,17 @@ function transmit(socket: dgram.Socket, report: Uint8Array, done: (error: Error 
 }
 
 const REASONS: Record<string, string> = {
-  ECONNREFUSED: 'cannot be reached: connection refused',
+  ECONNREFUSED: 'cannot be reached: nothing listens there',
   ENETUNREACH: 'cannot be reached: no route',
-  EHOSTUNREACH: 'cannot be reached: no such host on the network',
+  EHOSTUNREACH: 'cannot be reached: this machine has no way there',
   ENETDOWN: 'cannot be reached: the network is down',
   EPERM: 'cannot be reached: a firewall of this machine forbids it',
   EACCES: 'cannot be reached: it is a broadcast address or forbidden',
   ENOTFOUND: 'is not known to the name service',
   EAI_AGAIN: 'cannot be looked up: the name service does not answer',
 };
+
+const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException | undefined)?.code ?? '';
 
 function reasonOf(error: unknown): string {
   const { code = '', message = String(error) } = error as NodeJS.ErrnoException;

@@ -174,7 +174,7 @@ t.test(
       sender
         .output()
         .stderr.split('\n')
-        .filter(line => /connection refused/.test(line));
+        .filter(line => /nothing listens there/.test(line));
     await until('it is told', () => told().length > 0);
     t.match(
       sender.output().stderr,

@@ -272,7 +272,7 @@ async function inside(): Promise<void> {
     far.ip('addr add 10.86.78.2/24 dev v1', 'link set v1 up');
     const other = await Hearer.open(t);
     const { says, said, end } = begin(t, { to: ['10.86.78.2:9', other.address] });
-    await says(/^10\.86\.78\.2:9 cannot be reached: connection refused; reports to it are lost until it answers$/);
+    await says(/^10\.86\.78\.2:9 cannot be reached: nothing listens there; reports to it are lost until it answers$/);
     const unknowing = other.reports.length;
     await other.more(50);
     await end();
@@ -285,12 +285,56 @@ async function inside(): Promise<void> {
     );
   });
 
+  t.test('who refuses reports, and why, is told once; and it costs no more than reports that are taken', async t => {
+    const far = await Namespace.make(t);
+    ip(`link add v7 type veth peer name v8 netns ${far.pid}`);
+    ip('addr add 10.86.79.1/24 dev v7');
+    ip('-6 addr add fd86:79::1/64 dev v7 nodad');
+    ip('link set v7 up');
+    far.ip('addr add 10.86.79.2/24 dev v8', 'addr add fd86:79::2/64 dev v8 nodad', 'link set v8 up');
+    far.sh('echo 1 >/proc/sys/net/ipv4/ip_forward; echo 0 >/proc/sys/net/ipv4/icmp_ratelimit');
+    far.ip('route add prohibit 10.87.1.1/32', 'route add unreachable 10.87.2.2/32');
+    far.ip('link add n0 type veth peer name n1', 'link set n0 mtu 1000 up', 'link set n1 up');
+    far.ip('route add 10.87.3.3 dev n0', 'neigh add 10.87.3.3 lladdr 02:00:00:00:00:05 dev n0');
+    ip('route add 10.87.0.0/16 via 10.86.79.2');
+    const why = {
+      '10.87.1.1:9': 'cannot be reached: a firewall at 10.86.79.2 forbids it',
+      '10.87.2.2:9': 'cannot be reached: router 10.86.79.2 has no way there',
+      '10.86.79.88:9': 'cannot be reached: no such host on this network',
+      '[fd86:79::2]:9': 'cannot be reached: nothing listens there',
+      '[fd86:79::88]:9': 'cannot be reached: no such host on this network',
+      '10.87.3.3:9': 'gets its reports in pieces: a link on the way takes 1000 bytes at most; raise its MTU to 1244',
+    };
+    const [other, calm] = [await Hearer.open(t), await Hearer.open(t, '0.0.0.0')];
+    const { said, end } = begin(t, { to: [...Object.keys(why), other.address] });
+    const taken = begin(t, {
+      to: Array.from({ length: 7 }, (_, i) => `127.0.0.${i + 1}:${calm.socket.address().port}`),
+    });
+    await calm.more(3);
+    await until('all are told', () => said().filter(line => / (in pieces|reached): /.test(line)).length >= 6);
+    const cpu = () => [other, calm].map(({ last }) => last.agent_cpu_ms ?? 0);
+    const [before = 0, calmBefore = 0] = cpu();
+    await other.more(50);
+    const [after = 0, calmAfter = 0] = cpu();
+    const [busy, idle] = [after - before, calmAfter - calmBefore];
+    t.ok(busy <= 4 * Math.max(idle, 50), `${busy} ms of CPU time, and ${idle} ms where reports are taken`);
+    const lines = said().filter(line => / (in pieces|reached): /.test(line));
+    t.same(
+      lines.map(line => line.replace(/; reports to it are lost until it answers$/, '')).sort(),
+      Object.entries(why)
+        .map(([to, line]) => `${to} ${line}`)
+        .sort(),
+      'each once',
+    );
+    await Promise.all([end(), taken.end()]);
+  });
+
   t.test('somebody listens again: as many were missed as it says', async t => {
     const [first, other] = [await Hearer.open(t), await Hearer.open(t)];
     const port = first.socket.address().port;
     await first.close();
     const { says, end } = begin(t, { to: [`127.0.0.1:${port}`, other.address] });
-    await says(/ connection refused; /);
+    await says(/ nothing listens there; /);
     await other.more(5);
     const master = await Hearer.open(t, '127.0.0.1', port);
     const told = await says(/ accepts reports again, /);
