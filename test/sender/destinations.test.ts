@@ -9,8 +9,9 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { BulkSender, type LinkEntry } from '../../src/native/index.js';
+import type { LinkEntry } from '../../src/native/index.js';
 import { BoardReader } from '../../src/shm/reader.js';
+import { Namespace } from '../kit/netns.js';
 import { INSIDE, inOwnNetwork } from '../kit/network.js';
 import { boardPath, folder } from '../kit/places.js';
 import { run, SENDER, start, startReceiver } from '../kit/program.js';
@@ -199,21 +200,23 @@ function inside(): void {
 /** A test in which no sender takes part. */
 function receiverAlone(): void {
   t.test('an interface that is removed and made again: its group is joined again, no node is silent', async t => {
-    const made = [
-      'link add d0 type veth peer name d1',
-      'addr add 10.86.77.1/24 dev d0',
-      'link set d1 up',
-      'link set d0 up',
-      'route add 239.255.86.79 dev d0',
-    ];
+    // Of another machine: what comes from this one's own addresses is of the link lo.
+    const nodes = await Namespace.make(t);
     const ip = (words: string) => execFileSync('ip', words.split(' '));
-    const send = (seq: number) => {
-      const socket = new BulkSender('239.255.86.79', 9000);
-      const bytes = makeReport({ seq, t_boot_ns: BigInt(100 + seq) * 1_000_000_000n });
-      socket.send(bytes, bytes.length, 0, 1);
-      socket.close();
+    const make = () => {
+      ip(`link add d0 type veth peer name d1 netns ${nodes.pid}`);
+      ip('addr add 10.86.77.1/24 dev d0');
+      ip('link set d0 up');
+      nodes.ip('addr add 10.86.77.2/24 dev d1', 'link set d1 up', 'route add 239.255.86.79 dev d1');
     };
-    made.forEach(ip);
+    const SENDING = `const socket = require('node:dgram').createSocket('udp4');
+      socket.send(Buffer.from(process.argv[1], 'hex'), 9000, '239.255.86.79', () => socket.close());`;
+    const send = (seq: number) => {
+      const report = makeReport({ seq, t_boot_ns: BigInt(100 + seq) * 1_000_000_000n });
+      const argv = [...nodes.prefix.slice(1), process.execPath, '-e', SENDING, Buffer.from(report).toString('hex')];
+      execFileSync('nsenter', argv);
+    };
+    make();
     const board = boardPath(t);
     const receiver = start(t, [
       ...['receive', '--board', board, '--listen', '127.0.0.1:0', '--group', '239.255.86.79:9000', '--interface', 'd0'],
@@ -240,7 +243,7 @@ function receiverAlone(): void {
     });
     t.same([...states], ['uncertain'], 'nobody is silent who could not be heard');
 
-    made.forEach(ip);
+    make();
     let seq = 4;
     await until(
       'it is heard again',
