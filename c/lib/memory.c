@@ -43,19 +43,19 @@ static void copy_episodes(const struct evidence *e, const struct bb_memory *m, s
   }
 }
 
-/* The problems that are not over and that the newest report does not measure. */
-static uint32_t unmeasured_of(const beoboard *b, int index, const struct bb_memory *m) {
+/* Those of these problems, which are not over, that the newest report does not measure. */
+static uint32_t unmeasured_of(const beoboard *b, int index, const struct bb_memory *m, uint32_t recent) {
   struct bb_slot slot;
   int which;
   const size_t bytes = offsetof(struct bb_slot, report) + offsetof(struct bb_report, valid) + sizeof slot.report.valid;
   if (bb_newest_of(&b->board, (uint64_t)index, &slot, bytes, &which) < 2) return 0;
-  return bb_unmeasured(bb_load_acquire(&m->recent), bb_load(&m->measured), slot.report.valid);
+  return bb_unmeasured(recent, bb_load(&m->measured), slot.report.valid);
 }
 
 static void copy_unmeasured(const beoboard *b, int index, const struct evidence *e, const struct bb_memory *m,
                             struct beoboard_memory *out, bool *is_ahead) {
   for (unsigned i = 0; i < BEOBOARD_PROBLEMS_MAX; i++) out->measured_age_ns[i] = -1;
-  out->unmeasured = out->recent == 0 ? 0 : unmeasured_of(b, index, m) & out->recent;
+  out->unmeasured = out->recent == 0 ? 0 : unmeasured_of(b, index, m, out->recent);
   for (uint32_t bits = out->unmeasured; bits != 0; bits &= bits - 1) {
     const unsigned i = (unsigned)__builtin_ctz(bits);
     const struct bb_episode episode = {.seen = bb_load(&m->episodes[i].seen)};
