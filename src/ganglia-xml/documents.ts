@@ -202,9 +202,10 @@ export class Documents {
     localtime: number,
     shown: Set<string>,
   ): Generator<Uint8Array> {
-    // A page asks for what it has read as ISO-8859-1, in UTF-8.
+    // A query is read byte by byte. A page asks for what it has read as ISO-8859-1, in UTF-8.
+    const bytesOf = (text: string) => Buffer.from(text).toString('latin1');
     const wanted = (name: string) =>
-      query.cluster === undefined || [name, Buffer.from(name).toString('latin1')].includes(query.cluster);
+      query.cluster === undefined || [bytesOf(name), bytesOf(bytesOf(name))].includes(query.cluster);
     const { host } = query;
     if (query.summary && host === undefined) {
       const sums = yield* this.#sum(source);

@@ -91,9 +91,6 @@ export function clock(now: () => number = Date.now): () => number {
   };
 }
 
-/** A name that is written byte by byte, for people. */
-const nameText = (name: string) => Buffer.from(name, 'latin1').toString();
-
 /** A document as it is; logs a line if there is none. */
 function* logged(pieces: Iterable<Uint8Array>, log: Log): Generator<Uint8Array> {
   try {
@@ -159,7 +156,7 @@ async function open(
   let doubled = 0;
   const onDouble = (name: string, path: string) => {
     doubled++;
-    log.seldom(`double ${path}`, `${path}: not served: another board is called ${nameText(name)}, too; ${RENAME}`);
+    log.seldom(`double ${path}`, `${path}: not served: another board is called ${name}, too; ${RENAME}`);
   };
   const documents = new Documents(sources, options.grid, METRIC_SETS[options.metrics], { names, onDouble });
   const now = clock();
@@ -220,7 +217,7 @@ function namesOf({ board, clusterName }: GangliaOptions, clusters: readonly (str
   if (twice !== undefined)
     throw new UsageError(
       verb.name,
-      `--board: two clusters are called ${nameText(twice)}, and gmetad would count one of them; ${RENAME}`,
+      `--board: two clusters are called ${twice}, and gmetad would count one of them; ${RENAME}`,
     );
   return names;
 }

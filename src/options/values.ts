@@ -330,7 +330,7 @@ export const clusterName = value('text', (text): string => {
 /** A cluster, and the name that Ganglia has for it. */
 interface GangliaName {
   readonly cluster: string;
-  /** UTF-8, byte by byte, as gmond sends it and gmetad takes it. */
+  /** As gmond sends it and gmetad takes it, in UTF-8. */
   readonly text: string;
 }
 
@@ -345,12 +345,11 @@ export const gangliaName = value('text', (written): GangliaName => {
   const [, cluster, name = ''] = /^([^=]*)=(.*)$/s.exec(written) ?? [];
   if (cluster === undefined)
     throw new InputError(`${quote(written)} is not NAME=TEXT; write the cluster and its name in Ganglia, alpha=My HPC`);
-  const text = Buffer.from(name).toString('latin1');
-  if (/^(|\.|\.\.|__SummaryInfo__)$|[&<>"/\x00-\x1f\x7f]/.test(text) || text.length > GANGLIA_NAME_MAX)
+  if (/^(|\.|\.\.|__SummaryInfo__)$|[&<>"/\x00-\x1f\x7f]/.test(name) || Buffer.byteLength(name) > GANGLIA_NAME_MAX)
     throw new InputError(
       `${quote(name)} is not a cluster name that gmetad can handle; write 1 to ${GANGLIA_NAME_MAX} bytes without & < > " /`,
     );
-  return { cluster: clusterName.parse(cluster), text };
+  return { cluster: clusterName.parse(cluster), text: name };
 });
 
 export const namePrefix = value('text', (text): string => {

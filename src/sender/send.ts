@@ -255,13 +255,19 @@ export class Destination {
       if (refused > 0) done(false);
       else done((!error && this.#success()) || this.#fail());
     };
-    transmit(connection.socket, report, error => {
-      if (!error) return end(null);
-      // Mostly this is about the last report, which told nobody anything: this one has not been sent yet.
+    const learn = (error: Error) => {
       if (connection === this.#connection) this.#learn(connection, error);
       refused += connection.refused;
       connection.refused = 0;
-      transmit(connection.socket, report, end);
+    };
+    transmit(connection.socket, report, error => {
+      if (!error) return end(null);
+      // Mostly this is about the last report, which told nobody anything: this one has not been sent yet.
+      learn(error);
+      transmit(connection.socket, report, again => {
+        if (again) learn(again);
+        end(again);
+      });
     });
   }
 

@@ -19,6 +19,7 @@ import {
 import { isSchedulable, nodeState, savesPower } from '../../src/schedulers/slurm/nodestate.js';
 import { atOnce } from '../../src/service/slices.js';
 import { expandNodeNames, isNodeName } from '../../src/text/hostlists.js';
+import { jsonOf } from '../../src/text/shape.js';
 import { checkRefusal, must, type TextTarget } from '../kit/fuzzing.js';
 import { ROOT } from '../kit/places.js';
 
@@ -151,7 +152,7 @@ function checkFile(text: string): boolean {
     ...{ cluster: about.cluster, version: about.version, user: 'u', names: {}, differences: [] },
     ...{ nodes: told(nodes), jobs: told(jobs) },
   } as SchedulerState;
-  const found = atOnce(stateFile('f').parse(Buffer.from(stateText(state))));
+  const found = atOnce(stateFile('f').parse(jsonOf(stateText(state))));
   must(found.why === undefined, `nobody takes them: ${found.why}`);
   // Neither the name of a job nor a reason changes anything else.
   const row = (name: string) =>

@@ -163,7 +163,7 @@ const ANSWERS: [command: RegExp, code: number, why: string][] = [
   [/^beoboard (nodes .*--for slurm|jobs( 4711)?)$/, 1, 'nobody reads Slurm here'],
   [/^beoboard bridge --status$/, 1, 'none runs here'],
   [/^beoboard events --(since|last|last-end) /, 4, 'there is no journal here'],
-  [/^beoboard-gpu --once /, 1, 'there is no NVIDIA GPU here'],
+  [/^beoboard-gpu --(once|forget|release) /, 1, 'there is no NVIDIA GPU here'],
   [/^node dist\/bin\/beoboard\.cjs$/, 2, 'it is the program without a verb'],
 ];
 
