@@ -1,6 +1,5 @@
 #include "refusals.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
 
@@ -32,9 +31,32 @@ static const void *host_of(const struct sockaddr_storage *at) {
   return &((const struct sockaddr_in *)(const void *)at)->sin_addr;
 }
 
+/* Not by inet_ntop(), which brings printf() into the sender. */
 void add_host(struct words *words, const struct sockaddr_storage *at) {
-  char text[INET6_ADDRSTRLEN];
-  add_text(words, inet_ntop(at->ss_family, host_of(at), text, sizeof text) != NULL ? text : "an unknown address");
+  const uint8_t *bytes = (const uint8_t *)host_of(at);
+  if (at->ss_family == AF_INET) {
+    for (unsigned i = 0; i < 4; i++) {
+      if (i > 0) add_text(words, ".");
+      add_number(words, bytes[i]);
+    }
+    return;
+  }
+  unsigned groups[8], zeros = 8, most = 1;
+  for (unsigned i = 0; i < 8; i++) groups[i] = (unsigned)bytes[2 * i] << 8 | bytes[2 * i + 1];
+  for (unsigned i = 0; i < 8; i++) {
+    unsigned run = 0;
+    while (i + run < 8 && groups[i + run] == 0) run++;
+    if (run > most) zeros = i, most = run;
+  }
+  for (unsigned i = 0; i < 8; i++) {
+    if (i == zeros) {
+      add_text(words, "::");
+      i += most - 1;
+      continue;
+    }
+    if (i > 0 && i != zeros + most) add_text(words, ":");
+    add_based(words, groups[i], 16);
+  }
 }
 
 static bool is_host(const struct sockaddr_storage *a, const struct sockaddr_storage *b) {

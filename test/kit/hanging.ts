@@ -79,10 +79,10 @@ export class Hearer {
   /** The next so many reports. */
   async more(count: number): Promise<Heard[]> {
     const from = this.reports.length;
-    return until(
-      `${count} more reports were heard`,
-      () => this.reports.length >= from + count && this.reports.slice(from),
-    );
+    // One by one: all together may take longer than anything is waited for.
+    for (let n = 1; n <= count; n++)
+      await until(`${n} of ${count} more reports were heard`, () => this.reports.length >= from + n);
+    return this.reports.slice(from);
   }
 }
 

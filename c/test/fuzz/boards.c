@@ -453,9 +453,12 @@ static void totals(const uint8_t *copy, size_t bytes, uint64_t nodes) {
  * refused. */
 static void overview(const uint8_t *copy, size_t bytes, struct bb_look *look) {
   uint8_t states[64], known[64];
-  uint32_t problems[64], kernels[64];
+  uint32_t problems[64], kernels[64], unmeasured[64], unsettled[64], measured[64];
   double ages[64], skews[64];
-  const struct bb_overview out = {ages, skews, problems, kernels, states, known};
+  const struct bb_overview out = {
+      .ages = ages, .skews = skews, .problems = problems, .kernels = kernels, .unmeasured = unmeasured,
+      .unsettled = unsettled, .measured = measured, .states = states, .known = known,
+  };
   MUST(look->nodes < 64 && bb_overview(copy, bytes, look, &out), "no overview of %" PRIu64 " nodes", look->nodes);
   for (uint64_t i = 0; i < look->nodes; i++) {
     MUST(states[i] < BEOBOARD_NSTATES, "state %d", states[i]);
@@ -466,6 +469,8 @@ static void overview(const uint8_t *copy, size_t bytes, struct bb_look *look) {
     MUST(problems[i] >> BEOBOARD_NPROBLEMS == 0, "problems %" PRIx32, problems[i]);
     MUST(problems[i] == 0 || states[i] == BEOBOARD_LIVE || states[i] == BEOBOARD_UNCERTAIN,
          "a node of state %d is unhealthy", states[i]);
+    MUST((unmeasured[i] & measured[i]) == 0 && (unsettled[i] & measured[i]) == 0,
+         "measured %" PRIx32 ", not measured %" PRIx32 " and %" PRIx32, measured[i], unmeasured[i], unsettled[i]);
     MUST(states[i] == BEOBOARD_LIVE || kernels[i] == 0, "of a node of state %d more is told", states[i]);
     MUST(ages[i] >= 0 || skews[i] == 0, "a clock %g s off, of which nothing was heard", skews[i]);
   }

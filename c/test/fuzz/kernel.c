@@ -105,6 +105,7 @@ static void tell_disks(struct span text, FILE *out) {
   known_meet(&known_disks, disks, sizeof disks[0], count, names, 1);
   struct disk_row *rows = known_disks.rows;
   for (unsigned i = 0; i < count; i++) rows[i].whole = true;
+  sum_restart(&disk_sum); /* each text is the first one of its run */
   sum_disks(disks, rows, count, &report);
   hex(out, &report, sizeof report);
   static int64_t boot_ns;
