@@ -69,6 +69,12 @@ function shape(text: string): string {
       .replace(/(once|# times in T), (the last )?T ago/g, 'times')
       // Only root is told.
       .replace(/; owner: \S+/g, '')
+      // On a busy machine the receiver stands still more often than the page's was made to, or one link longer.
+      .replace(/, on lo for T/g, '')
+      .replace(
+        /(notice +# the receiver did not listen; ended #\s+)+/g,
+        'notice # the receiver did not listen; ended # ',
+      )
       .replace(/\s+/g, ' ')
       .trim()
   );

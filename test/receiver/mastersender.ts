@@ -139,8 +139,10 @@ const linksOf = (snapshot: Snapshot) =>
   snapshot.links
     .filter(({ name, nodes }) => nodes > 0 && !['lo', 'c0'].includes(name))
     .map(link => {
-      const dark = link.darkSinceNs === 0n ? '' : `, ${link.darkNodes} dark`;
-      return `${link.name}: ${linkWords(link).join(' ')}${dark}`;
+      const words = linkWords(link).join(' ');
+      // Of a link that is down, it depends on the machine whether its nodes were missed before the carrier was.
+      const dark = words === '' || link.darkSinceNs === 0n ? '' : `, ${link.darkNodes} dark`;
+      return `${link.name}: ${words}${dark}`;
     });
 
 /** Times, and what counts the master's own node, are another thing in each run. */
