@@ -76,6 +76,9 @@ function shape(text: string): string {
         'notice # the receiver did not listen; ended # ',
       )
       .replace(/\s+/g, ' ')
+      // The first column that a table leaves out where its cells are wide.
+      .replace(/ SINCE AGE /g, ' SINCE ')
+      .replace(/ live # T /g, ' live # ')
       .trim()
   );
 }
