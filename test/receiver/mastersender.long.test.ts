@@ -1,13 +1,14 @@
 // All scenes of a master that is a node, too (mastersender.ts): within a fault, and with the same others who listen,
 // nothing but the master's own row depends on where its sender reports to.
-//   npm run test:long -- mastersender          about ten minutes
+//   npm run test:long -- mastersender          about fifteen minutes
 
 import t from 'tap';
+import { lacks } from '../kit/lacking.js';
 import { noNamespaces } from '../kit/netns.js';
 import { check, FAULTS, OTHERS, SENDERS, type Tale } from './mastersender.js';
 
 t.setTimeout(7_200_000);
-const skip = noNamespaces();
+const skip = noNamespaces() || lacks('python3 prometheus', 'python3', 'promtool');
 
 for (const fault of FAULTS)
   for (const others of OTHERS)

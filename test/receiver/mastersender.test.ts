@@ -11,7 +11,7 @@ import { check, type Fault, type Others, type Sender } from './mastersender.js';
 
 t.setTimeout(300_000);
 t.jobs = 5;
-const skip = noNamespaces() || lacks('python3', 'python3');
+const skip = noNamespaces() || lacks('python3 prometheus', 'python3', 'promtool');
 
 const SCENES: [fault: Fault, sender: Sender, others: Others][] = [
   ['switch dies', 'none', 'one master'],

@@ -2,15 +2,18 @@
 // listens. Whatever the sender does, all else is told as without it. No test of its own.
 
 import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { lookAt } from '../../src/schedulers/bridge/boardlook.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import type { Snapshot } from '../../src/shm/snapshot.js';
 import { compiled } from '../kit/compiling.js';
 import { interfaceOf, linkWords, masterAt, Namespace, PORT, World } from '../kit/netns.js';
-import { boardPath } from '../kit/places.js';
+import { boardPath, folder } from '../kit/places.js';
 import { run } from '../kit/program.js';
 import { goOn, now, startIn, stop } from '../kit/sampler.js';
 import { until } from '../kit/until.js';
+import { SHIPPED, shipped } from '../prometheus/alerting.js';
 import { flood, LITTLE_ROOM } from './fragments.js';
 
 export const FAULTS = ['switch dies', 'carrier lost', 'one cable', 'receiver stopped', 'fragments flood'] as const;
@@ -42,6 +45,8 @@ export interface Tale {
   /** By which link's fault the bridge is held back, for each node. */
   bridge: string[];
   trouble: string[];
+  /** The alerts that fire where all stays so. */
+  alerts: string[];
 }
 
 /** Where the reports of the master's own node have to be counted. */
@@ -149,6 +154,32 @@ const linksOf = (snapshot: Snapshot) =>
 const plain = (text: string) =>
   text.replace(/\d\d:\d\d:\d\d|\b\d+(\.\d+)? ?m?s\b|\b\d+m\d+s\b/g, 'T').replace(/\s+/g, ' ');
 
+/** Which of the shipped alerts fire where a board stays as it is, without those of the master's own node. */
+async function alertsOf(t: Test, board: string): Promise<string[]> {
+  const { stdout } = await run(['metrics', '--board', board]);
+  const always = (series: string, value: string) => ({ series, values: `${value}x60` });
+  const input_series = Array.from(
+    stdout.matchAll(/^(beoboard_\w+)(?:\{(.*)\})? (\S+)$/gm),
+    ([, name, labels = '', value = '']) => always(`${name}{${['cluster="alpha"', labels].join()}}`, value),
+  );
+  const names = Array.from(shipped('rules.yml').matchAll(/- alert: (\w+)/g), ([, name]) => name);
+  const path = join(folder(t), 'alerts.yml');
+  const test = {
+    interval: '5s',
+    input_series: [...input_series, always('up{job="beoboard", cluster="alpha"}', '1')],
+    // What fires is in what promtool says is wrong.
+    alert_rule_test: names.map(alertname => ({ alertname, eval_time: '4m', exp_alerts: [] })),
+  };
+  writeFileSync(path, JSON.stringify({ rule_files: [join(SHIPPED, 'rules.yml')], tests: [test] }));
+  const { status, stdout: said, stderr } = spawnSync('promtool', ['test', 'rules', path], { encoding: 'utf8' });
+  const fires = [...`${said}${stderr}`.matchAll(/Labels:\{alertname="(\w+)", (.*?)\}/g)];
+  if (status !== 0 && fires.length === 0) throw new Error(`promtool: ${said}${stderr}`);
+  return fires
+    .map(([, name, labels = '']) => [name, ...(/(?:node|link)="\w+"/.exec(labels) ?? [])].join(' '))
+    .filter(text => !text.endsWith(`node="${OWN}"`) && !/link="(lo|c0)"$/.test(text))
+    .sort();
+}
+
 const GATE = (t: Test) => compiled(t as never, 'gate', 'beoboard-gate');
 
 async function tell(t: Test, { board, reader }: World, asked: string): Promise<Tale> {
@@ -169,6 +200,7 @@ async function tell(t: Test, { board, reader }: World, asked: string): Promise<T
       return `${node?.state} ${link?.trouble === undefined ? 'at fault itself' : `${link.name} ${link.trouble.what}`}`;
     }),
     trouble: trouble.map(({ what, nodes = '' }) => plain(`${nodes} ${what}`)).sort(),
+    alerts: await alertsOf(t, board),
   };
 }
 
@@ -293,6 +325,7 @@ function wanted(fault: Fault, sender: Sender): Omit<Tale, 'gate' | 'trouble'> & 
       links: [`${link}: `],
       gate: /^0 .*its link v1 is down/,
       bridge: bridge(all('uncertain'), `${link} down`),
+      alerts: [`BeoboardLinkDown link="${link}"`],
       trouble: [new RegExp(`not heard, because ${link} of this master is down`)],
     };
   if (fault === 'switch dies' || fault === 'carrier lost')
@@ -301,6 +334,7 @@ function wanted(fault: Fault, sender: Sender): Omit<Tale, 'gate' | 'trouble'> & 
       links: [`${link}: up, 3 dark`],
       gate: new RegExp(`^0 .*its link ${link} is dark`),
       bridge: bridge(all('silent'), `${link} dark`),
+      alerts: [`BeoboardLinkDark link="${link}"`],
       trouble: [new RegExp(`fell silent at once behind ${link}: a switch or this master`)],
     };
   if (fault === 'fragments flood')
@@ -309,12 +343,13 @@ function wanted(fault: Fault, sender: Sender): Omit<Tale, 'gate' | 'trouble'> & 
       links: [`${link}, in pieces: up in_pieces`],
       gate: /^0 .*n3 is uncertain/,
       bridge: bridge(all('uncertain'), 'at fault itself'),
+      alerts: [],
       trouble: [new RegExp(`arrive as IP fragments by ${link}, in pieces, and this master fails to join them`)],
     };
   const states = ['n1 silent', 'n2 live', 'n3 live'];
   return {
     ...{ states, links: [`${link}: up`], gate: /^1 / },
-    ...{ bridge: bridge(states, 'at fault itself'), trouble: [/n1/] },
+    ...{ bridge: bridge(states, 'at fault itself'), trouble: [/n1/], alerts: ['BeoboardNodeSilent node="n1"'] },
   };
 }
 
@@ -322,7 +357,8 @@ function wanted(fault: Fault, sender: Sender): Omit<Tale, 'gate' | 'trouble'> & 
 export async function check(t: Test, fault: Fault, sender: Sender, others: Others): Promise<Tale> {
   const tale = await play(t, fault, sender, others);
   const { gate, trouble, ...same } = wanted(fault, sender);
-  t.same({ states: tale.states, links: tale.links, bridge: tale.bridge }, same, 'states, links and bridge');
+  const { gate: _gate, trouble: _trouble, ...told } = tale;
+  t.same(told, same, 'states, links, bridge and alerts');
   t.match(tale.gate, gate);
   for (const one of trouble) t.match(tale.trouble.join('\n'), one);
   return tale;
