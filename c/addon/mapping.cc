@@ -34,6 +34,12 @@ Napi::Value Overview(const Napi::CallbackInfo& info) {
   return Napi::Boolean::New(info.Env(), look.stalled != 0);
 }
 
+// unmeasuredLimitMs(intervalMs, longestMs): bb_unmeasured_limit_ms().
+Napi::Value UnmeasuredLimitMs(const Napi::CallbackInfo& info) {
+  const auto ms = [&](size_t i) { return info[i].As<Napi::Number>().Uint32Value(); };
+  return Napi::Number::New(info.Env(), static_cast<double>(bb_unmeasured_limit_ms(ms(0), ms(1))));
+}
+
 // A part of the totals under that key, unless it is of no node.
 void Tell(Napi::Object totals, const char* key, uint64_t nodes,
           std::initializer_list<std::pair<const char*, double>> sums) {
@@ -347,6 +353,7 @@ const struct bb_board* BoardOf(const Napi::Object& mapping) {
 void AddMapping(Napi::Env env, Napi::Object exports) {
   env.SetInstanceData(new Napi::FunctionReference(Napi::Persistent(BoardMapping::Class(env))));
   exports.Set("overview", Napi::Function::New(env, Overview));
+  exports.Set("unmeasuredLimitMs", Napi::Function::New(env, UnmeasuredLimitMs));
   exports.Set("totals", Napi::Function::New(env, Totals));
   exports.Set("mapBoard", Napi::Function::New(env, MapBoard));
 }

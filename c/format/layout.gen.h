@@ -12,7 +12,7 @@
 
 #define BB_HASH_STAT_V1 UINT64_C(0xf0b4d862878e67ac)
 #define BB_HASH_BOARD_V2 UINT64_C(0xb2e7e994297f63e1)
-#define BB_HASH_RELAY_V1 UINT64_C(0x14f03f6c41556db3)
+#define BB_HASH_RELAY_V1 UINT64_C(0x877b4b03202c33b9)
 
 #define BB_STAT_MAGIC UINT32_C(0x31525342)
 #define BB_STAT_VERSION UINT16_C(1)
@@ -1398,9 +1398,10 @@ struct bb_relay_record {
   uint64_t clone_ns;
   uint8_t clone_address[16];
   uint8_t clone_other[16];
+  uint64_t settled;
 };
-#define BB_RELAY_RECORD_BYTES 288
-BB_STATIC_ASSERT(sizeof(struct bb_relay_record) == 288, "size of relay_record");
+#define BB_RELAY_RECORD_BYTES 296
+BB_STATIC_ASSERT(sizeof(struct bb_relay_record) == 296, "size of relay_record");
 BB_STATIC_ASSERT(offsetof(struct bb_relay_record, kind) == 0, "relay_record.kind");
 BB_STATIC_ASSERT(offsetof(struct bb_relay_record, bytes) == 2, "relay_record.bytes");
 BB_STATIC_ASSERT(offsetof(struct bb_relay_record, record) == 4, "relay_record.record");
@@ -1428,6 +1429,7 @@ BB_STATIC_ASSERT(offsetof(struct bb_relay_record, clone_since_ns) == 240, "relay
 BB_STATIC_ASSERT(offsetof(struct bb_relay_record, clone_ns) == 248, "relay_record.clone_ns");
 BB_STATIC_ASSERT(offsetof(struct bb_relay_record, clone_address) == 256, "relay_record.clone_address");
 BB_STATIC_ASSERT(offsetof(struct bb_relay_record, clone_other) == 272, "relay_record.clone_other");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_record, settled) == 288, "relay_record.settled");
 
 struct bb_relay_link {
   uint16_t kind;

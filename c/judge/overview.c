@@ -100,6 +100,11 @@ static const struct bb_memory *memory_in(const struct bb_board_header *h, const 
   return m->remembers_since_ns == 0 ? NULL : m;
 }
 
+uint64_t bb_unmeasured_limit_ms(uint32_t interval_ms, uint64_t longest_ms) {
+  const uint64_t round_ms = interval_ms < longest_ms || longest_ms == 0 ? interval_ms : longest_ms;
+  return round_ms > 20000 ? 3 * round_ms : 60000;
+}
+
 /* Stores what its newest report does not measure. */
 static void judge_unmeasured(const struct bb_overview *out, uint64_t i, const struct bb_board_header *h,
                              const uint8_t *record, const struct bb_slot *slot, uint64_t now_ms) {

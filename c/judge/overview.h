@@ -31,6 +31,9 @@ struct bb_overview {
 size_t bb_overview_bytes(uint64_t nodes);
 struct bb_overview bb_overview_at(uint8_t *memory, uint64_t nodes);
 
+/* What is not measured for so long is no longer shown as present: a minute, and three slow rounds of its node. */
+uint64_t bb_unmeasured_limit_ms(uint32_t interval_ms, uint64_t longest_ms);
+
 /* Whether a copy of so many bytes can be one that bb_board_snapshot() made of so many nodes. */
 bool bb_copy_holds(const uint8_t *copy, size_t bytes, uint64_t nodes);
 

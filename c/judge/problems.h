@@ -163,10 +163,4 @@ static inline uint64_t bb_measured_ms(const struct bb_episode *e) {
   return BB_SIGHTING_SEEN(e->seen) + BB_SIGHTING_QUIET(e->seen);
 }
 
-/* What is not measured for so long is no longer shown as present: a minute, and three slow rounds of its node. */
-static inline uint64_t bb_unmeasured_limit_ms(uint32_t interval_ms, uint64_t longest_ms) {
-  const uint64_t round_ms = interval_ms < longest_ms || longest_ms == 0 ? interval_ms : longest_ms;
-  return round_ms > 20000 ? 3 * round_ms : 60000;
-}
-
 #endif

@@ -547,6 +547,9 @@ static void store_record(struct bb_mirror *m, const struct batch *batch, const s
   bb_store(&to->port, e->port);
   bb_write_end(&to->order_head, sequence);
   store_memory(m, batch, r->record, e);
+  uint32_t problems;
+  if (e->settled != 0 && e->settled == r->head && bb_memory_clear(b, r->record, &problems))
+    bb_add_event(b, BB_EVENT_KIND_CLEAR, r->record, problems, NULL);
 }
 
 /* ---- links ---- */

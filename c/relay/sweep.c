@@ -5,6 +5,7 @@
 
 #include "../board/column.h"
 #include "../board/newest.h"
+#include "../judge/problems.h"
 
 /* What was taken of a record. */
 struct swept {
@@ -176,13 +177,29 @@ static bool copy_counters(const struct bb_sweep *h, uint32_t number, struct bb_r
   return true;
 }
 
+/* The head of the newest report that was swept, if nothing is remembered that it does not measure; 0: something is, or
+ * there is a newer one. */
+static uint64_t settled_head(const struct bb_sweep *h, uint32_t number) {
+  const struct bb_board *b = h->board;
+  if (b->header.memory_bytes < sizeof(struct bb_memory)) return 0;
+  struct bb_memory m;
+  bb_copy_out(&m, record_of(b, number) + b->header.memory_offset, sizeof m);
+  const uint64_t head = h->records[number].head;
+  if ((m.recent | m.health_gone_ns | m.gpu_gone_ns) == 0) return head;
+  struct bb_slot slot;
+  int which;
+  if (bb_newest_of(b, number, &slot, sizeof slot, &which) != head || (m.health_gone_ns | m.gpu_gone_ns) != 0) return 0;
+  return bb_unmeasured(m.recent, m.measured, slot.report.valid) == 0 ? head : 0;
+}
+
 /* False: there was no room. */
 static bool sweep_counters(struct bb_sweep *h, uint32_t number, bool always, struct room *room) {
   struct swept *const s = &h->records[number];
   struct bb_relay_record now = {0};
   if (!copy_counters(h, number, &now)) return true; /* the next thorough sweep includes it */
-  const uint64_t accepted = now.accepted;
+  const uint64_t accepted = now.accepted, settled = settled_head(h, number);
   now.accepted = 0;
+  now.settled = settled != 0;
   const uint64_t counters =
       hash_words(UINT64_C(0xcbf29ce484222325), now.name, sizeof now - offsetof(struct bb_relay_record, name)) | 1;
   s->name = (uint32_t)(bb_name_hash(now.name, 0) >> 32);
@@ -193,6 +210,7 @@ static bool sweep_counters(struct bb_sweep *h, uint32_t number, bool always, str
     const size_t at = offsetof(struct bb_relay_record, name);
     memcpy((uint8_t *)entry + at, (const uint8_t *)&now + at, sizeof now - at);
     entry->accepted = accepted;
+    entry->settled = settled;
   }
   s->counters = counters;
   return true;

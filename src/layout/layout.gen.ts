@@ -2,7 +2,7 @@
 
 export const HASH_STAT_V1 = 0xf0b4d862878e67acn;
 export const HASH_BOARD_V2 = 0xb2e7e994297f63e1n;
-export const HASH_RELAY_V1 = 0x14f03f6c41556db3n;
+export const HASH_RELAY_V1 = 0x877b4b03202c33b9n;
 
 /** Numbers that the documents name. */
 export const constants = {
@@ -490,7 +490,7 @@ export const structs = {
     },
   },
   relay_record: {
-    bytes: 288,
+    bytes: 296,
     fields: {
       kind: { offset: 0, type: 'u16', count: 0, unit: 'enum relay_entry', kind: '' },
       bytes: { offset: 2, type: 'u16', count: 0, unit: 'bytes', kind: '' },
@@ -519,6 +519,7 @@ export const structs = {
       clone_ns: { offset: 248, type: 'u64', count: 0, unit: 'ns', kind: '' },
       clone_address: { offset: 256, type: 'u8', count: 16, unit: '', kind: '' },
       clone_other: { offset: 272, type: 'u8', count: 16, unit: '', kind: '' },
+      settled: { offset: 288, type: 'u64', count: 0, unit: 'id', kind: '' },
     },
   },
   relay_link: {

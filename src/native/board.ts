@@ -165,6 +165,8 @@ interface BoardAddon {
    * if it is not a copy of a board.
    */
   overview(copy: Uint8Array, nowNs: bigint, nodes: number, into: Uint8Array): boolean;
+  /** After how long what a node with that interval does not measure is no longer shown as present, ms. */
+  unmeasuredLimitMs(intervalMs: number, longestMs: number): number;
   /**
    * Adds up the nodes of a copy that are live by `states`: header, column words and records of as many nodes as
    * `states` has bytes. Throws if it is not a copy of a board.
@@ -180,4 +182,4 @@ interface BoardAddon {
   ): { state: Exclude<BoardState, 'ready'>; why: string } | { state: 'ready'; board: BoardMapping };
 }
 
-export const { texts, overview, totals, mapBoard } = addon as BoardAddon;
+export const { texts, overview, unmeasuredLimitMs, totals, mapBoard } = addon as BoardAddon;

@@ -140,7 +140,10 @@ const STATE: readonly MetricFamily[] = [
       PROBLEMS.map(problem => {
         const mask = problemBit(problem);
         const take = (snapshot: Snapshot, index: number) =>
-          ((snapshot.overview.unmeasured[index] as number) & mask) === 0
+          // Before the limit, too: what shows it is to see no gap.
+          (((snapshot.overview.unmeasured[index] as number) | (snapshot.overview.unsettled[index] as number)) &
+            mask) ===
+          0
             ? Number.NaN
             : timeOf(snapshot, snapshot.memoryOf(index)?.episode(problem)?.measuredMs);
         return [problem, column(ofState(take), 'heard')];

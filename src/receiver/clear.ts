@@ -13,7 +13,7 @@ export const verb = defineVerb({
   letters: { w: 'nodes' },
   examples: ['beoboard clear -w node017', 'beoboard clear -w node[001-064],login2'],
   notes:
-    'For a problem that nothing measures any more, because its health file was removed on purpose or what reads its GPUs is gone: it is over then, as after a boot, for beoboard-gate and the bridge, too, and the node is not expected to have that source until it has it again. A problem that its reports show stays. The keys and counters of the node stay (beoboard forget would release them). A mirror remembers for itself until that node boots. Run it as the user of the receiver, or as root. Exit codes: 0 all cleared, 1 some had no record or nothing to clear, 2 usage, 4 no board.',
+    'For a problem that nothing measures any more, because its health file was removed on purpose or what reads its GPUs is gone: it is over then, as after a boot, for beoboard-gate and the bridge, too, and the node is not expected to have that source until it has it again. A problem that its reports show stays. The keys and counters of the node stay (beoboard forget would release them). A mirror follows within seconds. Run it as the user of the receiver, or as root. Exit codes: 0 all cleared, 1 some had no record or nothing to clear, 2 usage, 4 no board.',
 });
 
 export async function main(argv: string[]): Promise<number> {

@@ -409,7 +409,7 @@ export class Relay {
     const carried = this.#carried;
     const links = carried?.mapping.links() ?? [];
     const nodes = links
-      .filter(({ state, darkSinceNs }) => (state & 1) === 1 && darkSinceNs === 0n)
+      .filter(({ name, state, darkSinceNs }) => name !== 'lo' && (state & 1) === 1 && darkSinceNs === 0n)
       .reduce((sum, link) => sum + link.nodes, 0);
     const header = carried && headerOf(carried.mapping);
     return writePong(

@@ -20,6 +20,7 @@ import {
   type Totals,
   texts,
   totals,
+  unmeasuredLimitMs,
 } from '../native/index.js';
 import { type Evidence, sinceMs } from './header.js';
 import { linkName, listenedMs, OTHER_LINKS, type SeenNodes } from './links.js';
@@ -352,6 +353,11 @@ export class Snapshot implements SeenNodes {
   intervalOf(index: number): number {
     const at = this.#reportWord(index);
     return at < 0 ? 0 : (this.words[at + INTERVAL] ?? 0);
+  }
+
+  /** After how long what the node of that number does not measure is no longer shown as present, ms. */
+  unmeasuredLimitMs(index: number): number {
+    return unmeasuredLimitMs(this.intervalOf(index), this.evidence.longestIntervalMs);
   }
 
   /** How late its newest report was made, us; 0: in time, or unknown. */

@@ -24,8 +24,6 @@ import { type Fall, groupsOf, racksOf, USUAL_INTERVAL_MS } from './together.js';
 const MEASURED_MS = 11_000;
 /** A node's last report may have come so long before its link failed, ms, and with longer intervals as many of these. */
 const BEFORE_MS = 15_000;
-/** What was last measured so long ago, and three intervals, is no longer present, ms: as in c/judge/problems.h. */
-const UNMEASURED_MS = 60_000;
 
 /** Sources that a node may lose, and the problems that they show. */
 const SOURCES: Readonly<Record<'health' | 'gpu', { readonly text: string; readonly shows: readonly Problem[] }>> = {
@@ -172,12 +170,6 @@ export function troubled(snapshot: Snapshot, all: readonly Surveyed[]): NodeMemo
   return memories;
 }
 
-/** Whether a problem that its newest report does not show was last measured too long ago to be present, likewise. */
-function isStale(snapshot: Snapshot, index: number, measuredMs: number): boolean {
-  if (measuredMs < UNMEASURED_MS) return false;
-  return measuredMs >= 3 * snapshot.intervalOf(index);
-}
-
 /** What is not measured of these nodes any more: problems that they last had, and sources that are gone. */
 function unmeasuredLines({ snapshot, nodes }: Survey, memories: NodeMemories, telling: Telling): Finding[] {
   const found = new Map<string, { text: string; spells: Spell[] }>();
@@ -195,7 +187,7 @@ function unmeasuredLines({ snapshot, nodes }: Survey, memories: NodeMemories, te
     for (const problem of problems) add(problem, PROBLEM_TEXT[problem], spell(memory.episode(problem)?.measuredMs));
     for (const [source, { text, shows }] of Object.entries(SOURCES)) {
       const goneMs = memory.goneMs(source as keyof typeof SOURCES);
-      if (goneMs === undefined || !isStale(snapshot, node.index, goneMs)) continue;
+      if (goneMs === undefined || goneMs < snapshot.unmeasuredLimitMs(node.index)) continue;
       if (!problems.some(problem => shows.includes(problem))) add(source, text, spell(goneMs));
     }
   }
@@ -227,7 +219,7 @@ export function problemLines(found: Survey, memories: NodeMemories, telling: Tel
       // What is not measured any more has a line of its own.
       if (!has && ((snapshot.overview.unmeasured[node.index] as number) & problemBit(problem)) !== 0) continue;
       // A node that is not heard has another trouble, and its problems are unknown.
-      const isOpen = isHeard && episode !== undefined && !isOver && !isStale(snapshot, node.index, measuredMs);
+      const isOpen = isHeard && episode !== undefined && !isOver && measuredMs < snapshot.unmeasuredLimitMs(node.index);
       const lasts = has || isOpen;
       // Of a node that is no longer heard, it is known until its last report.
       const wasLately = !lasts && episode !== undefined && seenMs < HOUR_MS;

@@ -186,6 +186,54 @@ t.test('what a mirror remembers is its own', async t => {
   t.same(w.wrong, []);
 });
 
+t.test('what is cleared at the master is over at its mirror', async t => {
+  const w = world(t);
+  const [master] = w.masters as [Master];
+  const nodes = w.addNodes(2);
+  for (const node of nodes) node.dead = true;
+  const of = (name: string) => [...w.mirror().nodes()].find(node => node.name === name);
+  const [ill, gone] = nodes.map(({ name }) => name) as [string, string];
+  let seq = 0;
+  const report = (has: boolean, ...names: string[]) => {
+    seq++;
+    for (const [i, hostname] of names.entries()) {
+      const valid = has ? 1n << BigInt(bits.valid.health) : 0n;
+      const health = has ? enums.health.indexOf(i === 0 ? 'bad' : 'ok') : 0;
+      const times = { t_boot_ns: BigInt(seq) * S, t_real_ns: w.now, start_boot_ns: 0n };
+      master.writer.deliver(makeReport({ hostname, seq, valid, health, ...times }, CLUSTER), master.now, w.now, 'eth0');
+    }
+    for (const node of nodes) node.heard.set('m1', w.now);
+    w.run(1n * S);
+  };
+  for (const has of [true, true, false, false]) report(has, ill, gone);
+  const doubts = () =>
+    [ill, gone].map(name => `${of(name)?.doubts} ${of(name)?.memory?.goneMs('health') !== undefined}`);
+  const goOn = () => {
+    for (let i = 0; i < 4; i++) {
+      report(false, ill, gone);
+      w.run(2n * S);
+    }
+  };
+  goOn();
+  t.same(doubts(), ['bad_health true', ' true'], 'nobody has cleared it');
+  // No message comes through meanwhile, and the node reports again.
+  w.network.carrier = () => [];
+  t.same(master.writer.clear([ill, gone]), [2, 2]);
+  report(false, ill, gone);
+  t.same(doubts(), ['bad_health true', ' true'], 'the mirror does not hear of it');
+  w.network.carrier = message => [{ message, delay: MS }];
+  goOn();
+  t.same(doubts(), [' false', ' false']);
+  const reader = new BoardReader(w.mirrorPath);
+  const { events } = reader.events(1, 1000);
+  reader.close();
+  t.equal(events.filter(({ kind }) => enums.event_kind[kind] === 'clear').length, 2, 'and says so');
+  report(true, ill, gone);
+  goOn();
+  t.same(doubts(), ['bad_health true', ' true'], 'it is another one');
+  t.same(w.wrong, []);
+});
+
 t.test('a node that died before the mirror began is silent once the mirror is complete', async t => {
   const w = new World(folder(t));
   t.teardown(() => w.end());
