@@ -41,7 +41,6 @@ export interface AckClocks {
   readonly boot: string;
 }
 
-/** What a line is told of acknowledgements. */
 interface AckedLine {
   /** It holds for all of its nodes; if several do, the one that is over first. */
   readonly ack?: Ack | undefined;

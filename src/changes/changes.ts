@@ -82,7 +82,6 @@ const TOGETHER = 1024;
 /** Stands in the place of a state when none was known. */
 const NONE = 255;
 
-/** A detail in its meaning. */
 function detailOf(what: Detail, detail: number, board: Snapshot): string | number {
   if (what === 'reason') return enums.reason[detail] ?? String(detail);
   return what === 'master' ? (board.header.mirror_names[detail]?.name ?? String(detail)) : detail;

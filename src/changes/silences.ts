@@ -11,7 +11,6 @@ interface Unheard {
   readonly intervalMs: number;
   /** Whether the node is known to be gone. Others are probably gone; they count among the deaths around it. */
   readonly isSilent: boolean;
-  /** Whether it is heard again. */
   readonly isOver?: boolean;
 }
 
@@ -64,7 +63,6 @@ function ratesAround(ages: Float64Array, ends: Int32Array, window: number): Floa
   return rates;
 }
 
-/** Whether a silence lasts. */
 const lasts = ({ isSilent, isOver = false }: Unheard) => isSilent && !isOver;
 
 /** The groups that are sought: with a silence that lasts, or without. */

@@ -72,7 +72,6 @@ const OF_THE_LOOK: Readonly<Record<string, string>> = {
   not_on_board: 'is about names that somebody asked for',
 };
 
-/** The keys of the lines that are not over. */
 const keysOf = (lines: readonly TroubleInfo[]) => lines.filter(({ dim }) => dim !== 'ended').map(({ key }) => key);
 
 /** Those with that key, and those whose key goes on behind it: `silent` is all silent nodes. */

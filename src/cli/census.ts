@@ -9,7 +9,6 @@ import type { Snapshot } from '../shm/snapshot.js';
 import { type Cloned, cloneTexts } from '../trouble/clones.js';
 import { monitorWarnings, type RefusedNode, unheardTexts } from '../trouble/rejections.js';
 
-/** A node of the census. */
 export interface CensusNode {
   readonly name: string;
   readonly state: State;

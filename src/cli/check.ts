@@ -79,7 +79,6 @@ interface Verdict {
   readonly code: Code;
   readonly text: string;
   readonly figures?: string;
-  /** How --fail decided. */
   readonly fails?: Fail;
 }
 
@@ -120,7 +119,6 @@ interface Recent {
 interface Troubles {
   readonly problems: readonly (readonly [problem: Problem, names: readonly string[]])[];
   readonly recent: readonly Recent[];
-  /** Those that are not measured any more. */
   readonly unmeasured: readonly Recent[];
 }
 

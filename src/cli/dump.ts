@@ -1,4 +1,4 @@
-// All of a board's file, raw, and the first error in it: also of a board that no reader would accept.
+// All of a board's file, raw, and why readers reject it, if they do.
 
 import { fieldsOf, unpackWord } from '../layout/codec.js';
 import { enums } from '../layout/layout.gen.js';
@@ -8,7 +8,7 @@ import { SENDERS_EACH } from '../shm/snapshot.js';
 import { Page } from '../text/buffer.js';
 import { json, print } from '../text/output.js';
 import { objectPut } from '../text/putjson.js';
-import { BoardFile, blockState, Dump } from './boardcheck.js';
+import { BoardFile, blockState, Dump } from './boardfile.js';
 import { putLines } from './dumptext.js';
 
 export const verb = defineVerb({
@@ -20,7 +20,8 @@ export const verb = defineVerb({
     'beoboard dump --board /dev/shm/other/board | grep -m1 wrong',
     'beoboard dump --json | jq .header',
   ],
-  notes: 'proto/board-v2.md describes the layout. Exit codes: 0 no error, 1 an error was found, 4 no file.',
+  notes:
+    'proto/board-v2.md describes the layout. Exit codes: 0 no error, 1 an error for which readers reject it, 4 no file.',
 });
 
 /** The buffer size from which a write is worthwhile. */
@@ -39,8 +40,9 @@ function* textPieces(dump: Dump): Generator<Uint8Array> {
     page.length = 0;
     return bytes;
   };
-  // By then all of it has been checked.
-  const verdict = () => Buffer.from(`\n${dump.wrong === undefined ? 'no error' : `wrong: ${dump.wrong}`}\n`);
+  // By then all of it has been read.
+  const verdict = () =>
+    Buffer.from(`\n${dump.wrong === undefined ? 'no reader rejects it' : `wrong: ${dump.wrong}`}\n`);
   page.part(Buffer.from(`${dump.path}: ${dump.state}, ${dump.bytes} bytes\n`));
   if (dump.header === undefined) {
     page.part(verdict());

@@ -13,7 +13,6 @@ import { oneLine } from '../text/text.js';
 /** Name, value, unit, rate. */
 type ReadingLine = readonly [name: string, value: string, unit: string, rate: string];
 
-/** A value in the meaning of its unit. */
 function shownValue(value: unknown, { unit }: Field): string {
   if (value === undefined) return NOTHING;
   if (Array.isArray(value)) return value.join(' ') || NOTHING;

@@ -30,10 +30,8 @@ export interface SchedulerLook {
 
 /** What it found. */
 export interface LookResult {
-  /** The key of the rows in JSON, and the rows. */
   readonly key: string;
   readonly json: () => readonly object[];
-  /** The lines for people. */
   readonly lines: (paint: Painter) => string[];
   /** The nodes about which sentences are told; undefined: about those that were asked for. */
   readonly about?: readonly string[] | undefined;

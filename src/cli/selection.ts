@@ -25,7 +25,6 @@ interface SelectionFilter {
   readonly condition?: string | undefined;
   /** That it is live and has no problem. */
   readonly healthy?: boolean;
-  /** That it has one of these problems. */
   readonly withProblem?: readonly Problem[] | undefined;
   /** That it is in its state for so long, ms. */
   readonly forAtLeast?: number | undefined;

@@ -180,7 +180,6 @@ function moreLines(more: number, { asked = {}, width }: Pick<StatusLayout, 'aske
   return more > 0 ? commandLines(`… ${more} more; all: `, inFull(asked), width).map(line => `${line}\n`) : [];
 }
 
-/** All nodes of a group, by state. */
 function* memberLines({ nodes }: NodeGroup, width: number): Generator<string> {
   for (const [state, some] of byState(nodes)) {
     const label = `  ${state}: `;

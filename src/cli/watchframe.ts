@@ -197,7 +197,6 @@ function firstOf(trouble: readonly (readonly string[])[], most: number): string[
 interface VisibleRows {
   readonly title: string;
   readonly lines: readonly string[];
-  /** Its columns by name. */
   readonly columns: readonly string[];
 }
 
@@ -318,7 +317,6 @@ function scrolledPage(
   return page([...head, ...lines.slice(scrolled, scrolled + room)], last, { room }, { ...view, scrolled });
 }
 
-/** The whole list of trouble. */
 function troublePage(
   view: WatchView,
   { found, trouble }: Present,

@@ -62,7 +62,6 @@ export interface ShownScreen {
   readonly folded?: boolean;
   /** How many lines fit. */
   readonly room: number;
-  /** The columns, by name. */
   readonly columns: readonly string[];
   /** The ids of the jobs on the selected node. */
   readonly jobs?: readonly string[];

@@ -28,7 +28,6 @@ interface Followed {
 export class JournalFeed {
   /** Undefined: none is read. */
   followed: Followed | undefined;
-  /** Why none is read. */
   why = 'the journal was not read yet';
   readonly #plain = painter('never');
   /** The folder of the journal that is read; undefined: none. */

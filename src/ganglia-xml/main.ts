@@ -113,7 +113,6 @@ function* overHttp(pieces: Iterable<Uint8Array>, type: string): Generator<Uint8A
   }
 }
 
-/** All of it, compressed. */
 async function compress(pieces: Iterable<Uint8Array>): Promise<Uint8Array[]> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of gzipped(pieces)) chunks.push(chunk);

@@ -417,7 +417,6 @@ export const OURS: readonly Metric[] = [
   ),
 ];
 
-/** All of them. */
 export const METRICS: readonly Metric[] = [...GMOND, ...OURS];
 
 /** By their words for `--metrics`. */

@@ -45,7 +45,6 @@ const isReading = (value: number) => Math.abs(value) <= Number.MAX_SAFE_INTEGER;
 export class Renderer {
   readonly #host = new Host();
   readonly #measures: MeasureReader<Host>;
-  /** The metrics that are texts. */
   readonly #textual: readonly [place: number, put: NonNullable<Metric['put']>][];
   /**
    * The values of a host, NaN if it has none, their ages, and the values of the opening; and its texts: the value of a
@@ -87,7 +86,6 @@ export class Renderer {
     page.length += print(page.bytes, page.length, this.#texts.length);
   }
 
-  /** Reads the values of the opening. */
   #open(node: Node, localtime: number): void {
     const { bytes, record, tn, report } = this.#host;
     const values = this.#values;

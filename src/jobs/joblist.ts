@@ -78,7 +78,6 @@ const product = (a: number | undefined, b: number | undefined) =>
 /** Ranks for the worst node: first states worse than live, then unhealthy, then absent, then idle. */
 const [UNHEALTHY, ABSENT, WELL] = [STATES.length, STATES.length + PROBLEMS.length, STATES.length + PROBLEMS.length + 1];
 
-/** What is shown of one job. */
 function listJob(job: SchedulerJob, slurm: SchedulerView, nodeOf: (name: string) => JobNode | undefined): ListedJob {
   const nodeNames = expandNodeNames(job.nodes);
   const names = nodeNames.map(name => slurm.pairing.matched.boardName.get(name) ?? name);

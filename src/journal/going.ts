@@ -87,7 +87,6 @@ export class Going {
     return this.#told.get(keyOf(event, which, subject));
   }
 
-  /** Whether it goes on. */
   goesOn(event: string, which: string | undefined, subject: string): boolean {
     return this.#ids.has(keyOf(event, which, subject));
   }

@@ -18,7 +18,6 @@ export interface Occurrence {
   readonly missed?: number | undefined;
   /** The number of the event of the board's ring that it comes from. */
   readonly ring?: number | undefined;
-  /** The job that it is about. */
   readonly job?: JournalJob | undefined;
 }
 
@@ -36,7 +35,6 @@ export class Limiter {
   /** By key, in the order of `atMs`. */
   readonly #given = new Map<string, { atMs: number; last?: Occurrence; held: number }>();
 
-  /** Whether this one is to be given now. */
   admits(one: Occurrence, nowMs: number): boolean {
     const key = keyOf(one);
     const given = this.#given.get(key);
@@ -78,7 +76,6 @@ interface EventGroup {
   missed: number;
   /** The lowest number of an event of the ring among them. */
   ring: number | undefined;
-  /** The jobs that it is about, each with a node. */
   readonly jobs: (readonly [job: JournalJob, node: string])[];
 }
 

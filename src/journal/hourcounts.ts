@@ -33,7 +33,6 @@ export class HourCounts {
   #begun: OpenEvent[] = [];
   readonly #times = new Map<string, Map<string, number>>();
 
-  /** The next line of the journal. */
   add(line: Line): void {
     this.#sinceMs ??= Date.parse(line.at);
     const key = keyOf(line);

@@ -116,7 +116,6 @@ function takenBy(lines: readonly Line[]): OrdersTaken | undefined {
   return last === undefined ? undefined : { since_ms: last.order_since_ms ?? 0, n: last.order ?? 0 };
 }
 
-/** The parts of a running journal. */
 class RunningJournal {
   readonly #reader: BoardReader;
   readonly #jobs: JournalJobs;
@@ -132,7 +131,6 @@ class RunningJournal {
   readonly #states: StateKeeper;
   readonly #troubles: TroubleLog;
   #flushing: Promise<void> | undefined;
-  /** How often it has looked. */
   looks = 0;
 
   /** Throws a Failure. */

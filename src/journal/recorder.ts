@@ -95,7 +95,6 @@ export class JournalRecorder {
     }
   }
 
-  /** The names of all nodes of the board. */
   get names(): readonly string[] {
     return this.#names;
   }

@@ -59,7 +59,6 @@ const KIND: FolderKind = {
   open: 'who could write what they like; chmod go-w it',
 };
 
-/** An open segment. */
 class SegmentWriter {
   /** The end of the last whole line that is on the disk, as far as we know. */
   #end: number;
@@ -140,7 +139,6 @@ function linesOf(path: string): Line[] {
 
 export class Store {
   readonly #lock: number;
-  /** The number of the newest segment. */
   #number: number;
   #day = '';
   /** The bytes at the head of the newest segment that are repeated, and whether they are still to be written. */
@@ -202,7 +200,6 @@ export class Store {
     return this.#lastId;
   }
 
-  /** How many lines wait. */
   get waiting(): number {
     return this.#waiting.length;
   }

@@ -69,7 +69,6 @@ interface LineFrame {
   /** When it was written down: ISO time, and CLOCK_MONOTONIC of that boot, ms. */
   readonly at: string;
   readonly mono_ms: number;
-  /** The board's name. */
   readonly board: string;
   /** The last event of the board's ring that was read by then. */
   readonly ring: number;

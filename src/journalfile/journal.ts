@@ -24,7 +24,6 @@ interface JobsIndex {
   readonly places: Map<string, readonly [offset: number, bytes: number]>;
 }
 
-/** The jobs of an event. */
 type JobsTold = Omit<JobsLine, 'id'>;
 
 export const NO_JOBS: JobsTold = { jobs: [] };

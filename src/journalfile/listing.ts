@@ -25,7 +25,6 @@ export interface Ending {
   readonly mostMs: number;
 }
 
-/** An event as it is told. */
 export interface ToldEvent {
   /** With the nodes that are asked for. */
   readonly line: Line;

@@ -115,7 +115,6 @@ export function beganAt({ fd }: OpenSegment): number | undefined {
   return first;
 }
 
-/** The folder of a journal. */
 export class JournalFolder {
   /** Segments that are not read, and why. */
   readonly refused = new Map<string, string>();

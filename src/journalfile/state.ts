@@ -144,7 +144,6 @@ export function readJournalStates(folder: string, boardPath: string): FoundJourn
 /** The clocks of a look at a board. */
 type Look = Pick<Snapshot, 'realNs'> & { readonly evidence: Pick<Snapshot['evidence'], 'nowNs'> };
 
-/** What is wrong with a journal. */
 interface JournalTrouble {
   readonly name: string;
   /** In a sentence. */

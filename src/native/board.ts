@@ -152,7 +152,6 @@ export interface BoardMapping {
   unmap(): void;
 }
 
-/** Of the addon, for readers. */
 interface BoardAddon {
   /**
    * `count` texts of UTF-8, one every `stride` bytes from `first` on, each up to its first NUL and at most `most` bytes

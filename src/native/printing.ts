@@ -29,7 +29,6 @@ export const TEXT_GAP = 7;
  */
 export type PrintTemplate = (into: Uint8Array, at: number, textBytes: number) => number;
 
-/** Of the addon, for exporters. */
 interface PrintingAddon {
   /**
    * Makes a function that reads numbers into `values`, which must be neither transferred nor resized. `wanted` has

@@ -79,7 +79,6 @@ export interface Mirror {
   close(): void;
 }
 
-/** Of the addon, for relays and mirrors. */
 interface RelayingAddon {
   Sweep: new (mapping: BoardMapping) => Sweep;
   Mirror: new (options: MirrorOptions) => Mirror;

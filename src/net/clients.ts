@@ -52,7 +52,6 @@ export class ClientConnection {
     readonly taken: (socket: Socket) => number = takenFrom,
   ) {}
 
-  /** Its answer begins. */
   begin(): void {
     this.look();
     this.#takenBefore = this.#taken;
@@ -60,7 +59,6 @@ export class ClientConnection {
     this.#waited = 0;
   }
 
-  /** Its answer has ended. */
   end(): void {
     const now = performance.now();
     this.look();

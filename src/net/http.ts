@@ -54,7 +54,6 @@ export interface Sink {
   readonly isFree: boolean;
   /** Bytes that nobody changes any more. */
   write(bytes: Uint8Array): void;
-  /** Ends the stream. */
   end(): void;
   /** Called once, when the client is gone or the server ends. */
   onGone(act: () => void): void;
@@ -65,12 +64,10 @@ export type StreamBody = (sink: Sink) => void;
 
 export interface HttpResponse {
   readonly status: number;
-  /** The media type. */
   readonly type: string;
   readonly body: string | Uint8Array | Pieces | StreamBody;
   /** The answer takes little memory until it is read, so it need not wait for one of the places for large answers. */
   readonly isSmall?: boolean;
-  /** More headers. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -104,7 +101,6 @@ class HttpConnection extends ClientConnection {
   kept = 0;
 }
 
-/** Counters of clients. */
 interface HttpCounts extends ClientCounts {
   /** Requests for a name that is not this server's. */
   misnamed: number;
@@ -118,7 +114,6 @@ export interface HttpOptions extends Partial<TcpOptions> {
    * Then its host name and other addresses are rejected, and so is a request without a name.
    */
   readonly strict?: boolean;
-  /** Headers of every answer. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -240,7 +235,6 @@ export class HttpServer extends TcpServer<HttpConnection, HttpCounts> {
     this.finish(client);
   }
 
-  /** Whether that is a name of this server. */
   #isOurs(name: string, { localAddress = '' }: Socket): boolean {
     if (this.#names.has(name)) return true;
     if (!this.#strict) return name === '' || isIP(name) !== 0;

@@ -27,7 +27,6 @@ export class Refusal extends Error {
   }
 }
 
-/** What a request is for. */
 interface Target {
   /** The host, perhaps with a port; empty: none. */
   readonly host: string;

@@ -74,7 +74,6 @@ export abstract class TcpServer<C extends ClientConnection, Counts extends Clien
     this.#timers = [setInterval(() => this.#dropStuck(), Math.min(LOOK_MS, patience)).unref()];
   }
 
-  /** How many clients there are. */
   get clients(): number {
     return this.#clients.size;
   }

@@ -85,7 +85,6 @@ export function takeApart(verb: Verb, argv: readonly string[]): CommandLine | un
   return { texts, args };
 }
 
-/** Checks the number of arguments. */
 function checkArguments(verb: Verb, args: readonly string[]): void {
   const takes = verb.arguments ?? [];
   const help = `see beoboard ${verb.name} --help`;

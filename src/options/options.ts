@@ -78,7 +78,6 @@ function shapeOf({ value, most }: Option<unknown>): ConfigShape {
   return most === 1 ? 'one' : 'many';
 }
 
-/** The settings of a config file, by option. */
 function fromFile(verb: Verb, texts: readonly string[]): Map<string, Setting> {
   const keys = verb.options.filter(name => name !== 'config');
   const shapes = Object.fromEntries(keys.map(name => [name, shapeOf(optionOf(verb, name))] as const));

@@ -111,7 +111,6 @@ class JudgedGroup {
   /** The values of a reading; NaN: a node has none that can be compared. Longer than `nodes`. */
   own = new Float64Array(0);
   scratch = new Float64Array(0);
-  /** The medians of WORK. */
   readonly work = new Float64Array(WORK.length);
 
   take(nodes: Int32Array, { live, alone, values }: NodesSeen, places: Int32Array): void {
@@ -139,7 +138,6 @@ class JudgedGroup {
   }
 }
 
-/** One job from look to look. */
 class JudgedJob {
   #nodes: readonly string[] = [];
   #peers = new Peers(0);
@@ -244,7 +242,6 @@ class JudgedJob {
     return false;
   }
 
-  /** Compares the nodes of a group in one reading. */
   #judge(seen: NodesSeen, group: JudgedGroup, row: number, isQuiet: boolean): void {
     const compared = COMPARED[row] as Compared;
     const { nowMs, stampMs } = seen;

@@ -112,7 +112,6 @@ export function oddOnes(
   return differences(families, traits, values);
 }
 
-/** The value of a group, in words. */
 function valueText(snapshot: Snapshot, { trait }: Odd, { value, members }: Alike): string {
   return trait.text(value, snapshot, members[0] as number);
 }

@@ -129,7 +129,6 @@ const TOGETHER_NS = 1_000_000_000n;
 interface Together {
   /** The first of these events. */
   readonly happening: BoardChange;
-  /** What happened to the node. */
   readonly what?: string;
   /** What the node had said last, as far as that is told. */
   readonly said?: readonly SaidWord[] | undefined;

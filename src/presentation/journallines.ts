@@ -219,13 +219,11 @@ export function journalEvent(told: ToldEvent, paint: Painter): FoldedEvent {
 
 const iso = (at: number) => new Date(at).toISOString();
 
-/** Jobs for programs. */
 const jobsOf = ({ jobs = [], jobsLeftOut = 0 }: Pick<ToldEvent, 'jobs' | 'jobsLeftOut'>) => ({
   ...(jobs.length > 0 && { jobs }),
   ...(jobsLeftOut > 0 && { jobs_left_out: jobsLeftOut }),
 });
 
-/** The ends of an event, and the jobs, for programs. */
 function endingOf(told: ToldEvent) {
   const { line, of, ending, unrecorded = 0, goesOn } = told;
   return {

@@ -70,7 +70,6 @@ class NodeFacts {
     return `${before}${joined(writeValue(inUse, unit), 'of', writeValue(all, unit))} used (${Math.round((100 * inUse) / all)} %)`;
   }
 
-  /** A number of one entry. */
   entry(name: string, entry: number): Value {
     return entryValue(entryReadings().get(name) as EntryReading, this.node, entry);
   }
@@ -81,7 +80,6 @@ class NodeFacts {
     return text === undefined ? undefined : `${before}${text}${after}`;
   }
 
-  /** A line for each entry that is used. */
   entries(list: EntryList, line: (entry: number) => FactLine): FactLine[] {
     return Array.from({ length: entriesOf(cursorOf(this.node), list) }, (_, entry) => line(entry)).filter(
       facts => facts[0] !== undefined,

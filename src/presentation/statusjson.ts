@@ -118,7 +118,6 @@ const COUNTS = (
 ).map(([name, field]) => ({ key: keyPart(name), get: getter('record', field) }));
 const offsetOf = getter('record', 'offset_us');
 
-/** An id as JSON has it. */
 const idText = (id: bigint) => id.toString(16).padStart(16, '0');
 const bootIdOf = getter('report', 'boot_id');
 /** Writes a report as `decodeReport` returns it, with `boot_id` in the form of ids in JSON. */
@@ -369,13 +368,11 @@ interface StatusContents {
   readonly groups?: readonly object[] | undefined;
 }
 
-/** In which form it is written. */
 interface Form {
   /** Only these nodes. */
   readonly columns?: readonly string[] | undefined;
   /** What Slurm says about each node. */
   readonly slurm?: SchedulerView | undefined;
-  /** All in one line, as in NDJSON. */
   readonly inOneLine?: boolean;
 }
 

@@ -100,7 +100,6 @@ const perLink = (
         }),
   );
 
-/** A number of the header as it is. */
 const fromHeader = (
   name: string,
   type: Small['type'],

@@ -67,7 +67,6 @@ export class ScrapePlan {
   readonly labels: readonly Label[];
   /** The columns that must not decrease, and under which number each is kept. */
   readonly kept: readonly (Monotonic | undefined)[];
-  /** The divisors of columns. */
   readonly per: readonly (Measure['take'] | undefined)[];
   /** Whether any column needs two reports. */
   readonly hasRates: boolean;

@@ -21,7 +21,6 @@ export interface Scrape {
   readonly selection: SampleSelection;
 }
 
-/** The collector of that name. */
 function collectorOf(text: string): CollectorName {
   const known = COLLECTORS.find(name => name === text);
   if (known !== undefined) return known;

@@ -78,7 +78,6 @@ export class Sample {
   }
 }
 
-/** The numbers of the requested rows. */
 function rowsOf({ names, hashes }: NodeNames, { names: wanted, shard, shards }: SampleSelection): Uint32Array {
   const rows = new Uint32Array(names.length);
   let count = 0;

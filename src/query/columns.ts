@@ -115,7 +115,6 @@ const PRIORITY =
 /** The same where nobody knows since when: nothing is known of nodes, or the board remembers nothing. */
 const WITHOUT_SINCE = PRIORITY.filter(name => name !== 'age').map(name => (name === 'since' ? 'age' : name));
 
-/** A column for any field, with its value as it is. */
 function ofField(field: Reading): Column {
   const { name, isText = false, words } = field;
   const show = (value: number) => words?.[value] ?? (Number.isInteger(value) ? String(value) : value.toFixed(2));
@@ -172,7 +171,6 @@ const NAME_SHARE = 0.3;
 /** A column that does not come from the board: what another program says about a node. */
 export type ExtraColumn = Pick<Column, 'name' | 'title' | 'left' | 'reading' | 'text'>;
 
-/** How a table is laid out. */
 interface TableLayout {
   /** Columns that are placed after the state, or after the names if the state was not asked for. */
   readonly extra?: readonly ExtraColumn[] | undefined;
@@ -183,7 +181,6 @@ interface TableLayout {
   readonly widths?: Map<string, number>;
 }
 
-/** A cell of a table. */
 interface Cell {
   readonly text: string;
   /** The state that the cell names; `unhealthy`: the cell belongs to a node with a problem. */

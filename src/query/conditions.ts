@@ -41,7 +41,6 @@ const TOKEN =
   /\s*(?:(?<number>0[xX][\dA-Fa-f]{1,16}(?![\w.])|-?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?:%|°?[A-Za-z]+(?:\/s)?)?(?![\w.]))|(?<word>[A-Za-z_][\w.-]*)|(?<text>"[^"]*"|'[^']*')|(?<sign>&&|\|\||==|!=|!~|<=|>=|[<>!~()]))/y;
 /** A number, which may be hexadecimal, and the unit after it. An e is part of the number only before digits. */
 const NUMBER = /^(0[xX][\dA-Fa-f]+|-?[\d.]+(?:[eE][-+]?\d+)?)(.*)$/s;
-/** The number that a text begins with. */
 const numberIn = (text: string) => (/^0x[\da-f]+$/i.test(text) ? Number(text) : Number.parseFloat(text));
 /** Deeper than people write. A text of a million brackets is refused and cannot exhaust the stack. */
 const DEEPEST = 100;
@@ -455,7 +454,6 @@ const EACH: Readonly<Record<EntryList, string>> = {
   net: '!net.carrier',
   gpu: 'gpu.util < 5%',
 };
-/** The name of an entry of a list. */
 const ENTRY: Readonly<Record<EntryList, string>> = { group: 'group of CPUs', net: 'network interface', gpu: 'GPU' };
 
 /** Parses a condition. Throws an InputError of one line, with the column and the nearest name. */

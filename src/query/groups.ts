@@ -24,7 +24,6 @@ export interface NodeGroup {
 /** A rule: to which group a node belongs. */
 export type Rule = (snapshot: Snapshot, node: Pick<Surveyed, 'index' | 'name'>) => string | undefined;
 
-/** The value of a field, as its word if it has words. */
 function wordOf(snapshot: Snapshot, index: number, field: Reading): Value {
   const value = field.value(snapshot.node(index));
   return typeof value === 'number' ? (field.words?.[value] ?? value) : value;

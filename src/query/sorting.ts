@@ -18,7 +18,6 @@ const byNames: Comparison = (a, b) => compareNames(a.name, b.name);
 /** The worst first; that an administrator has put a node on hold is the least. */
 const ILL = [...PROBLEMS.filter(problem => problem !== 'held'), 'held' as const].map(problemBit);
 
-/** The rank of the worst of these problems. */
 const rankOf = ({ problems }: Surveyed) => ILL.findIndex(bit => (problems & bit) !== 0);
 
 /** Worst first: by state, then those with the worst problem, then by name. */
@@ -91,7 +90,6 @@ export class Roster {
   /** The bytes of the names, which show whether they are still the same. */
   #words = new Uint32Array();
 
-  /** The names of all nodes of the snapshot. */
   names(snapshot: Snapshot): readonly string[] {
     if (!this.#isOf(snapshot)) this.#read(snapshot);
     return this.#names;

@@ -20,7 +20,6 @@ export class Cursor {
   /** The number of its record. */
   index = -1;
   view: DataView = NOTHING;
-  /** Offset of its record. */
   record = 0;
   /** The offset of its newest report; -1: there is none. */
   report = -1;
@@ -34,7 +33,6 @@ export class Cursor {
   #hasShares = false;
   #hasTraffic = false;
 
-  /** Moves to the node of that number. */
   moveTo(snapshot: Snapshot, index: number): void {
     this.snapshot = snapshot;
     this.index = index;

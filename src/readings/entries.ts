@@ -75,7 +75,6 @@ export function entryOf(cursor: Cursor, list: EntryList, key: string): number {
   return -1;
 }
 
-/** A field of each entry. */
 function ofField(list: EntryList, field: string, { unit, set, type }: Field): EntryReading {
   const struct = LISTS[list];
   const isText = type === 'char';
@@ -112,7 +111,6 @@ function ofBit(list: EntryList, name: string, bit: number, source: string, wordO
   return { name: `${list}.${name}`, list, about: '', unit: NUMBER, source, take };
 }
 
-/** A rate of each network entry. */
 function ofRate(name: InterfaceCounter, unit: string): EntryReading {
   const counter = interfaceCounterOf(name);
   const take = (cursor: Cursor, entry: number) => {

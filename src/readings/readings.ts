@@ -436,7 +436,6 @@ function textOf(name: string, type: string): Reading['value'] {
   };
 }
 
-/** A field of the report as it is. */
 function ofReport(name: string, { type, unit, kind }: Field): Reading[] {
   const words = unit.startsWith('enum ') ? enums[unit.slice(5) as keyof typeof enums] : undefined;
   const total = TOTALS.find(([part]) => part.test(name))?.[1];
@@ -573,7 +572,6 @@ export function meantReading(name: string, others: Iterable<string> = []): strin
 
 const ENTRY = new RegExp(`^(rates\\.)?(${Object.keys(LISTS).join('|')})\\.(.+)\\.(\\w+)$`);
 
-/** The reading of the entry in the name. */
 function ofEntry(name: string): Reading | undefined {
   const [, rates = '', list = '', key = '', leaf = ''] = ENTRY.exec(name) ?? [];
   const each = entryReadings().get(`${rates}${list}.${leaf}`);

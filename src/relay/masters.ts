@@ -75,7 +75,6 @@ export class Masters {
   readonly #inbox: string;
   /** Nonces that were sent and not answered yet: to which master, and when. */
   readonly #underWay = new Map<string, { master: Master; askedNs: bigint; subject: string }>();
-  /** Ends hearing answers. */
   readonly end: () => void;
 
   /** `name`: the word for us in subjects. */

@@ -102,7 +102,6 @@ function follow(
   return { follower, bus };
 }
 
-/** Logs what is wrong. */
 function reporter(follower: RelayFollower, log: Log): () => void {
   let [full, unproved] = [0, 0];
   return () => {

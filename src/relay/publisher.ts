@@ -62,13 +62,11 @@ interface RelayOptions {
   readonly owner: number | string | undefined;
   /** The beginning of the subjects. */
   readonly subject: string;
-  /** The cluster of the board. */
   readonly cluster: string;
   readonly key: KeyObject;
   readonly log: Log;
 }
 
-/** Counters for monitoring. */
 interface RelayCounts {
   batches: number;
   bytes: number;
@@ -284,7 +282,6 @@ export class Relay {
     this.#wanted.clear();
   }
 
-  /** The board to sweep now, if there is one. */
   #board(now: bigint): Carried | undefined {
     if (now - this.#lookedNs >= LOOK_NS) {
       this.#lookedNs = now;

@@ -25,7 +25,6 @@ export interface SeenOnBoard {
   readonly gpusBusy?: number | undefined;
 }
 
-/** One look at both sides. */
 interface LookAtBoth {
   readonly nodes: readonly SchedulerNode[];
   readonly jobs: readonly SchedulerJob[];

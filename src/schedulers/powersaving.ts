@@ -4,7 +4,6 @@
 import type { SchedulerNode } from '../schedulerfile/scheduler.js';
 import { expandNodeNames, foldParts, isNodeName } from '../text/hostlists.js';
 
-/** One look at the scheduler. */
 interface PowerLook {
   readonly nodes: readonly SchedulerNode[];
   /** Whether it powers nodes down; undefined: unknown. */

@@ -78,7 +78,6 @@ class Seldom<T> {
   }
 }
 
-/** The files of one tree. */
 function filesOf({ proc, sys }: Roots, tell: Tell | undefined) {
   const file = (path: string, optional = false) => new KernelFile(path, tell, optional);
   return {

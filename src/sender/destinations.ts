@@ -6,7 +6,6 @@ import { type Address, formatAddress } from '../text/addresses.js';
 import { allKnow, Deliveries } from './deliveries.js';
 import { Destination } from './send.js';
 
-/** The destinations, as in the options. */
 interface DestinationOptions {
   to: readonly (Address | '-')[];
   /** For multicast groups. */

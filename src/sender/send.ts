@@ -42,7 +42,6 @@ const CAUSE_MS = 60_000;
 interface Multicast {
   /** The interface by name; undefined: the routing table decides. */
   interface: string | undefined;
-  /** The multicast TTL. */
   ttl: number;
 }
 

@@ -21,7 +21,6 @@ export interface HostMachine {
 
 const now = new BigUint64Array(3);
 
-/** This machine. */
 export const here: HostMachine = {
   clocks() {
     clocks(now);

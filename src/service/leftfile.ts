@@ -74,9 +74,7 @@ export function readLeft<T>(file: LeftFile<T>): T {
   }
 }
 
-/** Follows a file. */
 export class FileFollower<T> {
-  /** What the last look found. */
   last: T | undefined;
   /** Of the file that was read last; empty: it could not be read. */
   #which = '';

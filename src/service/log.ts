@@ -36,7 +36,6 @@ function toStderr(line: string): void {
   } catch {}
 }
 
-/** The output for lines of each severity. */
 type Lines = Pick<Log, 'info' | 'warn' | 'error'>;
 
 /** Lines of JSON, with the keys and the numbers of levels that pino has. */

@@ -64,7 +64,6 @@ export class Service {
     return this.#path !== undefined;
   }
 
-  /** One line for people. */
   status(line: string): void {
     if (line === this.#status) return;
     this.#status = line;
@@ -76,7 +75,6 @@ export class Service {
     this.#tell('RELOADING=1', `MONOTONIC_USEC=${process.hrtime.bigint() / 1000n}`);
   }
 
-  /** The daemon ends. */
   stopping(): void {
     clearInterval(this.#watch);
     this.#tell('STOPPING=1');

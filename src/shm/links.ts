@@ -39,7 +39,6 @@ export function listenedMs({ heartbeatNs, listeningSinceNs }: Listening): number
 
 /** Nodes by the numbers of their records, for whoever has looked at all of them. */
 export interface SeenNodes {
-  /** The numbers of their states. */
   readonly states: Uint8Array;
   linkOf(index: number): number;
   ageMs(index: number): number;

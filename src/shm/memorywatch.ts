@@ -11,7 +11,6 @@ const { bytes: BYTES } = structs.memory;
 
 /** A change of one node's memory; both as of `nowMs`. */
 interface MemoryChange {
-  /** The number of its record. */
   readonly index: number;
   /** As it was at the last look; where nothing is remembered, `sinceMs` is all of the time there is. */
   readonly before: Memory;

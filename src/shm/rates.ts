@@ -28,7 +28,6 @@ const entry = structs.net_if.fields;
 
 /** A set's bit in one of the two words of `valid`. */
 export interface SetBit {
-  /** Offset of the word in the report. */
   readonly word: number;
   readonly mask: number;
 }
@@ -78,7 +77,6 @@ const REPORT_COUNTERS: readonly Counter[] = counters(fields);
 const INTERFACE_COUNTERS: readonly Counter[] = counters(entry);
 /** The kinds of CPU time, in the order of the contract: `Pair.shares` has one share for each. */
 export const CPU_TIMES: readonly Counter[] = REPORT_COUNTERS.filter(({ name }) => /^cpu_\w+_ms$/.test(name));
-/** The names of the shares. */
 const CPU_SHARES: readonly string[] = CPU_TIMES.map(({ name }) => name.replace(/_ms$/, '_pct'));
 const CPU_OFFSETS = CPU_TIMES.map(({ offset }) => offset);
 const IDLE = CPU_TIMES.findIndex(({ name }) => name === 'cpu_idle_ms');
@@ -171,7 +169,6 @@ export class Pair {
     return isMeasured(this.view, this.before, set) && isMeasured(this.view, this.after, set);
   }
 
-  /** How far a counter moved. */
   moved({ offset, wide, set, ofRun }: Counter): number {
     if ((set !== undefined && !this.has(set)) || (ofRun && !this.#sameRun)) return Number.NaN;
     return difference(this.view, wide, this.before + offset, this.after + offset);

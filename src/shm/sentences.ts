@@ -11,7 +11,6 @@ import { STATES, type State } from './liveness.js';
 import { LATELY_MS, type Rejection } from './refusal.js';
 import type { Snapshot } from './snapshot.js';
 
-/** A sentence about a link. */
 interface LinkNews {
   readonly number: number;
   readonly text: string;

@@ -16,7 +16,6 @@ const PATIENCE_MS = 1000;
 const MOST_PATIENCE = 10;
 /** The time between two attempts while a server is silent, ms. */
 const AGAIN_MS = 1000;
-/** The limits of an answer. */
 interface AnswerLimits {
   readonly bytes: number;
   readonly elements: number;

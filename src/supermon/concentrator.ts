@@ -26,7 +26,6 @@ function* inner({ bytes, elements }: Expression): Generator<Uint8Array> {
   yield Buffer.from('\n');
 }
 
-/** Lines as pieces. */
 function* pieces(lines: Iterable<string>): Generator<Uint8Array> {
   let piece = '';
   for (const line of lines) {

@@ -31,7 +31,6 @@ interface NumberRange {
   readonly last: number;
   /** The number of digits if there are leading zeros, otherwise 0. */
   readonly width: number;
-  /** The step between two numbers. */
   readonly step: number;
 }
 

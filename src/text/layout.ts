@@ -89,7 +89,6 @@ export interface TableColumn<Row> {
   readonly shrinks?: number;
 }
 
-/** A column with its cells. */
 interface LaidColumn {
   readonly isLeft?: boolean | undefined;
   readonly leaves?: number | undefined;

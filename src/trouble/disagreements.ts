@@ -29,7 +29,6 @@ export function ids(jobs: readonly string[]): string {
 
 const oneOr = (count: number, one: string, several: string) => (count === 1 ? one : several);
 
-/** The names of the scheduler and of its daemon. */
 type SchedulerNames = Pick<SchedulerState, 'scheduler' | 'daemon'>;
 
 /** What is true of these nodes, in words that follow their names. */

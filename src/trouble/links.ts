@@ -12,7 +12,6 @@ import { type Anomaly, type Finding, FLAPPING_FROM, shown } from './finding.js';
 import { listenedText } from './receiver.js';
 import { mayBeOf } from './remembered.js';
 
-/** The nodes that report by that link. */
 const behind = (snapshot: Snapshot, nodes: readonly Surveyed[], { number }: Pick<LinkEntry, 'number'>) =>
   nodes.filter(({ index, state }) => state !== 'left' && snapshot.linkOf(index) === number);
 

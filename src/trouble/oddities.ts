@@ -7,13 +7,11 @@ import { differenceText, type Odd, oddOnes, oddText, TRAITS, usualFamily } from 
 import type { Survey, Surveyed } from '../query/survey.js';
 import { type Anomaly, EACH_MOST, type Finding, shown } from './finding.js';
 
-/** The minorities of all families in that trait. */
 function minorities({ snapshot, all }: Survey, name: 'kernel' | 'interval'): Odd[] {
   const traits = TRAITS.filter(trait => trait.name === name);
   return oddOnes(snapshot, all, usualFamily(), traits).filter(({ isMinority }) => isMinority);
 }
 
-/** The odd nodes, in the order of the board. */
 function nodesOf({ all }: Survey, { groups }: Odd): Surveyed[] {
   const members = groups.slice(1).flatMap(({ members }) => members);
   return members.sort((a, b) => a - b).map(index => all[index] as Surveyed);

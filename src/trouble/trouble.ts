@@ -53,7 +53,6 @@ function asideOf({ name, problems }: Surveyed, { scheduler }: Besides): string |
   return aside === undefined || reason?.startsWith(OWN_REASON) ? undefined : oneLine(aside);
 }
 
-/** Those of these nodes that are set aside, and why. */
 function setAside(nodes: readonly Surveyed[], besides: Besides): TroubleInfo['aside'] {
   const reasons = nodes.map(node => asideOf(node, besides));
   const those = nodes.filter((_, i) => reasons[i] !== undefined);
@@ -75,7 +74,6 @@ function clocksOf({ snapshot: { realNs, evidence, header } }: Survey): AckClocks
   return { realMs, monoMs, boot: String(header.master_boot_id) };
 }
 
-/** What is acknowledged of a finding, node by node. */
 function episodesOf({ nodes, spells, sinceMs, lastMs, flapping }: Finding): AckedEpisode[] {
   const isFlapping = flapping !== undefined;
   if (spells === undefined) {
@@ -165,7 +163,6 @@ function fallen(findings: readonly Finding[]): ReadonlySet<Surveyed> {
   return new Set(causes.flatMap(({ nodes }) => nodes.filter(({ state }) => state !== 'live')));
 }
 
-/** The lines of these findings, in their order. */
 function linesOf(found: Survey, all: readonly Finding[], besides: Besides): TroubleInfo[] {
   const findings = withoutExplained(all);
   const fell = fallen(findings);

@@ -51,7 +51,6 @@ const STEPS = {
 
 const VALUES = array(schemaOf<number | null>({ type: ['number', 'null'] }));
 
-/** The history of a node, with these readings of the map. */
 const nodeHistory = (readings: readonly string[]) =>
   object(
     {

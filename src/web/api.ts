@@ -325,7 +325,6 @@ export class Api {
     return whole({ schema: 1, seq, ...from, whole: isWhole && more === 0, more, events: found.slice(more) });
   }
 
-  /** What is told of jobs. */
   #ofJobs(path: string, query: URLSearchParams, tell: (jobs: JobLook, digest: Snapshot) => object): HttpResponse {
     checked(query, []);
     const { jobs, digest, watcher } = this.wall;

@@ -16,7 +16,6 @@ export const VALUES = 3 * SCALES.length;
 /** What is kept of a cell at each look: its state, and whether the node has a problem. */
 export const KEPT_BITS = STATE_MASK | CELL.unhealthy;
 
-/** The value of a cell as a byte. */
 function byteOf(value: number): number {
   return value === NOT_MEASURED ? NONE : Math.round((value * VALUE_MOST_8) / VALUE_MOST);
 }
@@ -31,7 +30,6 @@ export class HistoryBlock {
   readonly values = new Uint8Array(SLOW * SCALES.length * BLOCK).fill(NONE);
 }
 
-/** The history of a group. */
 class GroupHistory {
   readonly values = new Uint8Array(COLUMNS * VALUES).fill(NONE);
   counts: Uint16Array | Uint32Array = new Uint16Array(COLUMNS * COUNTS);
@@ -66,12 +64,10 @@ export class HistoryRows {
     return this.grouped?.coarse !== this.#coarse;
   }
 
-  /** How many groups there are. */
   get groups(): number {
     return this.grouped?.names.length ?? 1;
   }
 
-  /** The row of the group of that number. */
   ofGroup(group: number): GroupHistory {
     const known = this.#ofGroup[group];
     if (known !== undefined) return known;
@@ -124,7 +120,6 @@ export class GroupSums {
     this.#measured = new Uint32Array(groups * SCALES.length);
   }
 
-  /** Counts a node with these KEPT_BITS. */
   count(group: number, bits: number): void {
     const { counts } = this;
     const at = group * COUNTS;
@@ -143,7 +138,6 @@ export class GroupSums {
     this.#measured[at] = (this.#measured[at] as number) + 1;
   }
 
-  /** Whether that group has any node. */
   has(group: number): boolean {
     for (let i = group * COUNTS; i < (group + 1) * COUNTS; i++) if (this.counts[i] !== 0) return true;
     return false;

@@ -46,7 +46,6 @@ export class JobLook extends SchedulerViewFollower {
     };
   }
 
-  /** All users. */
   users(snapshot: Snapshot, names: readonly string[]) {
     const { view, nodeOf } = this.#look(snapshot, names);
     return { slurm: view.head, users: listUsers(listJobs(view, nodeOf), view, nodeOf).map(({ told }) => told) };

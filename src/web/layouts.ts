@@ -61,7 +61,6 @@ export class Grouped implements NodeConsumer {
   readonly names: (string | undefined)[] = [undefined];
   /** Another number means that a node's group has changed. */
   version = 0;
-  /** Whether it takes too long. */
   isTooSlow = false;
   readonly #rule: Rule;
   #spentMs = 0;
@@ -171,7 +170,6 @@ export class Chosen implements NodeConsumer {
   holds = new Uint8Array();
   /** Another number means that it holds for other nodes than before. */
   version = 0;
-  /** Whether it takes too long. */
   isTooSlow = false;
   readonly #condition: Condition;
   #spentMs = 0;

@@ -31,7 +31,6 @@ export interface AskedPage {
   readonly fields: readonly string[] | undefined;
   /** The columns of a scheduler, if they may be shown. */
   readonly columns: readonly SchedulerColumn[];
-  /** Whether the node of that number and name is one of them. */
   readonly isChosen: (index: number, name: string) => boolean;
 }
 

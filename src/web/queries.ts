@@ -33,7 +33,6 @@ interface SharedQuery<A extends NodeConsumer> {
   readonly consumer: A;
   /** Resolved when all nodes were evaluated once. */
   readonly first: Promise<void>;
-  /** The number of streams that use it. */
   uses: number;
   lastAsked: number;
 }

@@ -19,7 +19,6 @@ export interface StreamView {
   readonly chosen: Chosen | undefined;
 }
 
-/** A client. */
 interface Client {
   readonly sink: Sink;
   /** The last look that it was sent, and its layout; 0: none. */

@@ -183,7 +183,6 @@ interface RiverInfo {
   readonly since_ms: number;
   readonly step_ms: number;
   readonly columns: number;
-  /** The gaps. */
   readonly gaps: readonly (readonly [first: number, count: number, kind: GapKind])[];
 }
 

@@ -50,7 +50,6 @@ const CATCH_UP_MS = 20;
  */
 const SAME_END_MS = 200;
 
-/** A source of answers. */
 interface SampleSource {
   reader: SampleReader;
   heard: AsyncGenerator<Heard>;
@@ -150,7 +149,6 @@ async function played(
   }
 }
 
-/** A sample as a line. */
 function csvLine({ ms, values }: ZoomSample): string {
   const cell = (value: number | undefined) => (value === undefined ? '' : String(Math.round(value * 1000) / 1000));
   return `${[ms, ...toldValues.map(({ name }) => values.get(name))].map(cell).join(',')}\n`;

@@ -46,7 +46,6 @@ export class NodeLink {
   #asked: { scanner: Scanner; resolve(answer: Expression): void; reject(error: unknown): void } | undefined;
   /** The beginning of what is being received. */
   #head = Buffer.alloc(0);
-  /** Whether there was an answer. */
   #isMet = false;
   /** Why the link has ended. */
   #broken: Failure | undefined;
@@ -123,7 +122,6 @@ export class NodeLink {
     return link;
   }
 
-  /** Asks a server. */
   static connect(address: Address): NodeLink {
     const socket = connect(address).setNoDelay();
     const end = () => void socket.destroy();

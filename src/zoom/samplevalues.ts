@@ -7,7 +7,6 @@ import { brief } from '../text/text.js';
 
 const MIB = unit('size', 2 ** 20, 'MiB');
 
-/** One value of a sample. */
 interface SampleValue {
   readonly name: string;
   readonly unit: Unit;
@@ -109,7 +108,6 @@ const sum = (all: readonly number[]) => all.reduce((a, b) => a + b, 0);
 
 /** Makes samples from answers, one after another. */
 export class SampleReader {
-  /** The names of the numbers, by category. */
   readonly #names = new Map<string, readonly string[]>();
   /** The chosen node, once it is known. */
   node: string | undefined;

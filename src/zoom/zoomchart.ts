@@ -40,7 +40,6 @@ export class History {
   /** The sums of the present column. */
   #sums = new Map<ToldName, { sum: number; count: number }>();
   #column: number | undefined;
-  /** The values of the last sample. */
   last: ZoomSample | undefined;
 
   add(sample: ZoomSample): void {
@@ -101,7 +100,6 @@ export interface Heading {
   readonly isPlayed: boolean;
 }
 
-/** The cost on the node, in words. */
 function costText(cost: number | undefined): string {
   return cost === undefined ? 'its cost on the node is unknown' : `it costs the node ${cost.toFixed(1)}% of a CPU`;
 }

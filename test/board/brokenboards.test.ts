@@ -26,7 +26,7 @@ import {
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { fits } from '../../src/cli/boardcheck.js';
+import { fits } from '../../src/cli/boardfile.js';
 import { main as dump } from '../../src/cli/dump.js';
 import { main as status } from '../../src/cli/status.js';
 import { main as xml } from '../../src/ganglia-xml/xml.js';
@@ -37,6 +37,7 @@ import { BoardReader } from '../../src/shm/reader.js';
 import { Failure } from '../../src/text/failure.js';
 import { json } from '../../src/text/output.js';
 import { oneLine } from '../../src/text/text.js';
+import { boardFault } from '../kit/boardjudge.js';
 import {
   type BrokenBoard,
   beat,
@@ -189,6 +190,7 @@ const DIGESTS: Record<string, (stdout: string) => string[]> = {
     return [[lines[0], ...(lines.length > 1 ? [lines.at(-1)] : [])].join('; ')];
   },
   look: stdout => [stdout.trimEnd().replaceAll('\n', '; ')],
+  judge: stdout => [stdout],
 };
 
 const DATE = '(?:[A-Z][a-z]{2} \\d\\d \\d\\d:\\d\\d|(?:\\d{4}-\\d\\d-\\d\\d )?\\d\\d:\\d\\d:\\d\\d)';
@@ -242,7 +244,12 @@ async function askReaders(board: BrokenBoard, path: string): Promise<Told> {
     const isAsked = board.ordinary || byProgram.get(board) === what;
     told.push([what, await (isAsked ? program(name, ...argv) : within(main, [...argv, ...options]))]);
   }
-  return [...told, ['look', await look]];
+  told.push(['look', await look]);
+  if (told.every(([, { code }]) => code === 0)) {
+    const wrong = boardFault(path, Number(board.options?.[1]) || undefined);
+    if (wrong !== undefined) told.push(['judge', { code: 1, stdout: wrong, stderr: '' }]);
+  }
+  return told;
 }
 
 /** Everything in a folder, to find changes. */
@@ -414,8 +421,8 @@ async function askReceiver(board: BrokenBoard, path: string, place: string, rece
   const news = changed.length > 0 ? [`CHANGED ${changed.join(', ')}`] : nothing;
   if (did.length === 0) return { ...answer, stderr: `${[answer.stderr.trimEnd(), ...news].join('; ')}\n` };
   if (typeof answer.code !== 'number' || /\n {4}at /.test(answer.stderr)) return answer;
-  const dumped = await within(dump, ['--board', path, '--owner', String(NOBODY)]);
-  if (dumped.code !== 0) news.push(`and then dump says ${dumped.stdout.trimEnd().split('\n').at(-1)}`);
+  const wrong = boardFault(path, NOBODY);
+  if (wrong !== undefined) news.push(`and then it is wrong: ${wrong}`);
   return { code: answer.code, stdout: '', stderr: `beoboard receive: ${[...did, ...news].join('; ')}\n` };
 }
 

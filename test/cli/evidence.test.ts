@@ -251,7 +251,7 @@ t.test('a recording of an earlier boot is no sign of life', async t => {
   t.match(dump.stdout, /\nlink 1\n +\d+ {2}name +eth0 ?\n/);
   t.match(dump.stdout, /\nrejected sender \d+: clock, whole\n/);
   t.match(dump.stdout, /\nevent \d+ \(entry \d+\): refusal, whole\n/);
-  t.match(dump.stdout, /\nno error\n$/);
+  t.match(dump.stdout, /\nno reader rejects it\n$/);
   t.notMatch(dump.stdout, /link 2|evidence\[2\]/, 'nothing of what is not in use');
   t.match(dump.stdout, /evidence\[1\]\.heartbeat_ns/);
   const { links, senders, events, wrong: fault } = JSON.parse((await ask('dump', '--json')).stdout);

@@ -40,7 +40,6 @@ interface TickState {
   isOneTooMany(situation: Situation): boolean;
 }
 
-/** What ends a tick. */
 interface TickTrouble {
   readonly trouble: string;
   readonly isSlurmSilent: boolean;

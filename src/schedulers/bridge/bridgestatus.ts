@@ -42,7 +42,6 @@ export function lastTick(folder: string, monoMs: number): LastTick | undefined {
   }
 }
 
-/** All of the status, for programs and for people. */
 interface BridgeStatus {
   readonly running: boolean;
   readonly pid?: number | undefined;

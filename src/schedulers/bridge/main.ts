@@ -126,7 +126,6 @@ function contextOf(
   };
 }
 
-/** The result of a tick, in a line. */
 function lineOf({ trouble, nodes }: TickOutcome, { ledger }: BridgeJournal, isRehearsal: boolean): string {
   const brakes = [...ledger.brakes].filter(([, { on }]) => on).map(([brake]) => brake);
   return [
@@ -149,7 +148,6 @@ function openBridge(values: BridgeOptions, settings: Settings, stop: AbortSignal
   return { journal, bridge: new Bridge(context, settings, journal, log, say) };
 }
 
-/** Leaves the result of a tick for --status. */
 function leaveStatus(folder: string, outcome: TickOutcome, next: number, log: Log): void {
   const left = { pid: process.pid, mono_ms: monoMs(), next_ms: monoMs() + next, ...outcome };
   try {

@@ -110,7 +110,6 @@ export class Ledger {
     return incident === silent || incident === unhealthy;
   }
 
-  /** Whether a problem of that node is settled. */
   hasSettledProblem(node: string): boolean {
     return this.#settled.get(node)?.unhealthy !== undefined;
   }

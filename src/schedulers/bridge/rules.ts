@@ -62,7 +62,6 @@ export interface Situation {
 
 /** One act. */
 export interface BridgeOrder extends HoldOrder {
-  /** The name on the board. */
   readonly board: string;
   readonly id: string;
   readonly incident: Incident;
@@ -87,7 +86,6 @@ export function silenceOf({ bootId, reports }: SeenNode): Incident {
   return `silent ${bootId} ${reports}`;
 }
 
-/** The worst problem among those for which it is drained. */
 function problemOf({ problems }: SeenNode, { drainUnhealthy }: Policy): Problem | undefined {
   return problems.find(problem => drainUnhealthy.includes(problem));
 }
@@ -202,7 +200,6 @@ export function ownCount({ matched, ledger }: Situation, more: number): BrakeCou
   return { brake: 'own', value: ledger.claims.size + more, limit: limits.own(matched.boardName.size) };
 }
 
-/** The brakes that apply to the node. */
 function brakesFor(seen: SeenNode, { policy, board }: Situation): string[] {
   const link = board.links.get(seen.link);
   const groups = [link && `link ${link.name}`, policy.groupOf(seen.name)];

@@ -22,11 +22,9 @@ import { countsOf, decide, ownCount, type Situation, type Watched, watch, withou
 export interface TickOutcome {
   /** Why nothing could be done: because of Slurm, the board, or the switch. */
   readonly trouble?: string | undefined;
-  /** Whether Slurm did not answer. */
   readonly isSlurmSilent: boolean;
   readonly counts: readonly BrakeCount[];
   readonly nodes: number;
-  /** Nodes that are left alone, and why. */
   readonly left: readonly { readonly node: string; readonly why: string }[];
 }
 

@@ -15,7 +15,6 @@ import { readXml } from './xml.js';
 /** What people see of a host's state at most. */
 const STATE_MOST = 120;
 
-/** A queue on a host, and the letters of its state. */
 interface QueueOnHost {
   readonly name: string;
   readonly letters: string;
@@ -62,7 +61,6 @@ const countIn = (text: string | undefined) => (/^\d{1,9}$/.test(text ?? '') ? Nu
 /** qhost's rows that are no hosts. */
 const NO_HOSTS = ['global', 'template'];
 
-/** The values of one element, by their names. */
 type ElementValues = Map<string, string>;
 
 function queueOf(name: string, values: ElementValues): QueueOnHost | undefined {

@@ -14,7 +14,6 @@ const SELDOM = 10;
 export class KnownNames<T> {
   /** By name. */
   readonly rows = new Map<string, T>();
-  /** How often the names have changed. */
   changes = 0;
   #names: readonly string[] = [];
   /** Ticks to the next pass. */

@@ -20,7 +20,6 @@ interface Known<K extends string> {
 }
 
 interface SumOptions {
-  /** The members that there is room for. */
   room: number;
   /** It has no rate: what a member counted while it was away is told when it is back. */
   isTally?: boolean;

@@ -7,7 +7,6 @@ import { MemberSum } from '../collect/membersum.js';
 import { readOnce } from '../kernelfile.js';
 import { bootMs, names, parseCount, type ReadingBuilder, type SlowSource, source, whole } from './source.js';
 
-/** One zone as read. */
 interface Zone {
   /** By its package, because folders are numbered as zones come. */
   id: string;

@@ -83,7 +83,6 @@ function readPort(dir: string, now: ReadingBuilder): Port | undefined {
   };
 }
 
-/** All ports, by device and number. */
 function portsBelow(root: string): { device: string; port: string }[] {
   return names(root, /^[^.]/).flatMap(device =>
     names(`${root}/${device}/ports`, /^\d+$/).map(port => ({ device, port })),

@@ -8,7 +8,6 @@ import type { Details, SlowReading, SlowSource } from './source.js';
 
 /** What the parent wants to be read, and how often; sent again when it changes. */
 export interface RoundOrders {
-  /** Names of sources. */
   sources: readonly string[];
   /** The interval of the rounds, ms. */
   roundMs: number;

@@ -60,9 +60,7 @@ export interface Details {
 /** Plain data, because it comes from a child process. */
 export interface SlowReading {
   fields: Encodable<'report'>;
-  /** The sets that were really measured. */
   sets: SetName[];
-  /** The flags of the source that are set. */
   flags?: FlagName[];
   details?: Details;
   /** One line, always the same for the same trouble: something exists and is invalid or unreadable. */

@@ -24,7 +24,6 @@ interface SensorPlan {
   sys: string;
   hottest: string[];
   inlet: string[];
-  /** Sensors of each CPU group. */
   groups: string[][];
   /** Sensors that did not answer: they are left out until the next plan. */
   silent: Set<string>;

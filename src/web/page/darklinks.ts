@@ -26,7 +26,6 @@ export class DarkLinks {
     return true;
   }
 
-  /** The dark link of a node. */
   of(node: string): string | undefined {
     return this.#linkOf.get(node);
   }

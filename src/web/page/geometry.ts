@@ -2,7 +2,6 @@
 // label; cells are as large as possible. All lengths are whole device pixels, so that all cells have the same size.
 // Pure.
 
-/** The available room. */
 interface Room {
   readonly width: number;
   /** Undefined: as much as needed. */

@@ -42,7 +42,6 @@ const ownerOf = ({ id, user }: JobInfo, by: Colouring) => (by === 'job' ? id : u
 const share = (value: number | undefined) => (value === undefined ? NOTHING : quantity(value * 100, '%'));
 const some = (value: number) => (value === 0 ? NOTHING : count(value));
 
-/** The columns of a list, each with its title. */
 type Columns<Row> = readonly (readonly [title: string, text: (row: Row) => string])[];
 
 const JOBS: Columns<JobInfo> = [
@@ -76,14 +75,10 @@ const ODD: Columns<OddInfo> = [
 ];
 const COLUMNS = { jobs: JOBS, users: USERS, odd: ODD };
 
-/** What jobs do on the page. */
 interface JobPage {
-  /** Selects the nodes of a user. */
   select(nodes: string): void;
   open(job: JobInfo): void;
-  /** The jobs have changed. */
   changed(): void;
-  /** Which list is to be shown. */
   list(list: JobListName): void;
 }
 
@@ -107,7 +102,6 @@ export class JobView {
     for (const list of LISTS) byId(`list${list}`).addEventListener('click', () => page.list(list));
   }
 
-  /** Whether the server has jobs. */
   set isServed(isServed: boolean) {
     this.#isServed = isServed;
     for (const list of ['jobs', 'users']) show(byId(`list${list}`), isServed);
@@ -178,7 +172,6 @@ export class JobView {
     write(byId('jobsage'), notes.join('; '));
   }
 
-  /** The jobs that run on a node. */
   of(name: string): readonly JobInfo[] {
     return this.#jobs.filter(({ nodes }) => tryExpand(nodes, 'any')?.includes(name));
   }

@@ -41,9 +41,7 @@ export interface Outline {
 }
 
 interface MapElements {
-  /** The element that scrolls. */
   readonly field: HTMLElement;
-  /** The element with the height of the map. */
   readonly sizer: HTMLElement;
   /** The element that stays in the visible part. */
   readonly stage: HTMLElement;
@@ -288,7 +286,6 @@ export class MapView {
     return Math.round(this.#elements.field.scrollTop * this.#unit);
   }
 
-  /** The visible blocks. */
   #inSight({ blocks, side }: MapPlan): GroupBlock[] {
     const [top, high] = [this.#top, this.#elements.cells.height];
     return blocks.filter(({ y, rows }) => y + rows * side > top && y - this.#label * this.#unit < top + high);

@@ -15,7 +15,6 @@ import { columnsOf } from './troublebox.js';
 /** How often the sheet of a node is updated, and that of a job, which costs more, ms. */
 const [EVERY_MS, JOB_MS] = [2000, 5000];
 
-/** What the sheet asks of the page. */
 interface SheetPage {
   close(): void;
   /** Opens the sheet of another node. `isNew`: the Back button returns to this one. */

@@ -28,7 +28,6 @@ interface TableLine {
 
 interface SortColumn {
   readonly title: string;
-  /** By what it sorts. */
   readonly sort: string;
   /** Its first order is from a to z, or from the smallest. */
   readonly isUpward?: boolean;
@@ -58,10 +57,8 @@ interface NodeColumn extends SortColumn {
   readonly text: (row: NodeRow, now: number) => string | undefined;
 }
 
-/** What the table asks of the page. */
 interface TablePage {
   choose(kind: TableRows['kind'], index: number): void;
-  /** Opens the job on the node of that cell. */
   openJobOf(cell: number): void;
   /** Undefined: the first order. */
   sort(by: string | undefined): void;

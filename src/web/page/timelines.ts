@@ -69,7 +69,6 @@ function runAt<T>(runs: Runs<T>, place: number): T | undefined {
   return undefined;
 }
 
-/** The range of a curve in words. */
 function rangeText({ low, high, scale, unit }: ReadingInfo): string {
   return `${quantity(low, unit)} to ${quantity(high, unit)}${scale === 'linear' ? '' : ', log'}`;
 }

@@ -10,7 +10,6 @@ import { count, moment, momentRoughly, plural } from './formats.js';
 interface TroubleRow {
   readonly element: HTMLElement;
   line: TroubleInfo;
-  /** What it was written from. */
   written: string;
 }
 
