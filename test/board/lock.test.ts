@@ -2,6 +2,7 @@
 // write one file.
 //
 // @seconds 21
+// @shared 12
 // @waits
 
 import { spawn, spawnSync } from 'node:child_process';

@@ -3,6 +3,7 @@
 // test/golden/status.txt.
 //
 // @seconds 8
+// @shared 16
 // @waits
 // @whole
 

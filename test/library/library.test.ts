@@ -2,6 +2,7 @@
 // system calls, and its answers compared with those of the TypeScript readers.
 //
 // @seconds 24
+// @shared 11
 // @whole
 
 import { type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process';

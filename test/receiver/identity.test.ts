@@ -3,6 +3,7 @@
 // Two machines are sent in lockstep; the cases of one machine run at once, ten times as fast as with a report a second.
 //
 // @seconds 30
+// @shared 28
 // @waits
 
 import { randomBytes } from 'node:crypto';

@@ -2,6 +2,7 @@
 // sockets in turn, a simulated cluster, and a receiver that is stopped and started under load.
 //
 // @seconds 11
+// @shared 19
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -2,6 +2,7 @@
 // mastersender.long.test.ts. In namespaces of their own, with real datagrams.
 //
 // @seconds 30
+// @shared 10
 // @waits
 
 import t from 'tap';

@@ -2,6 +2,7 @@
 // readers follow by themselves, and a kill at any moment leaves a whole board at the path.
 //
 // @seconds 17
+// @shared 34
 
 import { execFileSync, fork } from 'node:child_process';
 import { createSocket } from 'node:dgram';

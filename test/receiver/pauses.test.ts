@@ -3,7 +3,7 @@
 // have the state that the design defines for what was really sent.
 //
 // @seconds 19
-// @shared 5
+// @shared 16
 
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
