@@ -11,7 +11,7 @@ TEXTS = base/quoting base/text base/words
 # What reads command lines.
 OPTIONS = $(addprefix base/,naming optionline optionvalues)
 # What every program of a node does, and what reads /proc and /sys.
-NODE = $(TEXTS) $(addprefix base/,address folder kernelfile notify privileges say service startup toml wholefile) \
+NODE = $(TEXTS) $(addprefix base/,address folder kernelfile notify privileges room say service startup toml wholefile) \
   $(patsubst $(C)/%.c,%,$(wildcard $(C)/collect/*.c)) $(OPTIONS)
 # The library.
 LIBRARY = board/reader judge/rates $(addprefix lib/,strerror problems evidence live memory node noderates open)

@@ -7,11 +7,13 @@
 
 /* Readings after which a file that was not there is looked for again, where not every kernel has it. */
 #define SELDOM 10u
+/* What a text gets room for at first. */
+#define MOST_FIRST (128u << 10)
 
-/* Of the loop that sends, one text at a time, and behind it something small, or an index of what is in the text. Only
- * what is used of it costs memory. */
-static char shared[MOST_BYTES + INDEX_BYTES] LARGE;
+/* Of the loop that sends, one text at a time, and behind it something small, or an index of what is in the text. */
+static struct room shared;
 static size_t used_of_shared;
+#define PLACE_BYTES (2 * SMALL_BYTES)
 
 bool means_absent(const char *path, int error) {
   return error == ENOENT || error == ENOTDIR || error == EOPNOTSUPP || access(path, F_OK) != 0;
@@ -39,7 +41,25 @@ static const char *kernel_path(const struct kernel_file *file, char *path, size_
   return text_of(&words);
 }
 
-char *file_place(void) { return shared + used_of_shared; }
+char *file_place(void) { return shared.at + used_of_shared; }
+
+bool file_room(struct span *text, size_t bytes) {
+  const bool has_room = make_room(&shared, used_of_shared + bytes);
+  text->at = shared.at;
+  return has_room;
+}
+
+int read_growing(const struct kernel_file *file, struct room *room, size_t spare, struct span *text) {
+  const uint32_t ask = file->ask > PAGE ? file->ask : PAGE;
+  for (size_t wanted = MOST_FIRST;; wanted = 2 * room->bytes) {
+    if (!make_room(room, wanted + spare)) return ENOMEM;
+    const size_t most = room->bytes - spare < MOST_BYTES ? room->bytes - spare : MOST_BYTES;
+    size_t length = 0;
+    const int error = read_enough(file->fd, file->flags, ask, room->at, most, &length, file->enough);
+    *text = (struct span){room->at, length};
+    if (error != TOO_LARGE || most == MOST_BYTES) return error;
+  }
+}
 
 bool file_read(struct kernel_file *file, struct span *text) {
   char path[1024];
@@ -51,13 +71,10 @@ bool file_read(struct kernel_file *file, struct span *text) {
   }
   if (file->fd == -1) file->fd = open_regular(kernel_path(file, path, sizeof path), &stats, &error);
   if (file->fd != -1) {
-    size_t length = 0;
-    const uint32_t ask = file->ask > PAGE ? file->ask : PAGE;
-    error = read_enough(file->fd, file->flags, ask, shared, MOST_BYTES, &length, file->enough);
-    *text = (struct span){shared, length};
-    used_of_shared = length;
+    error = read_growing(file, &shared, PLACE_BYTES, text);
+    used_of_shared = text->len;
     /* One byte more than there was, so that the next read comes short. */
-    file->ask = (uint32_t)(length / PAGE + 1) * PAGE;
+    file->ask = (uint32_t)(text->len / PAGE + 1) * PAGE;
   }
   if (error == 0) return true;
   file_close(file);

@@ -2,14 +2,13 @@
  * what is 4 MiB or larger, and never waits: after any error the reading is absent, and the next one tries again. */
 #ifndef BB_KERNELFILE_H
 #define BB_KERNELFILE_H
+#include "room.h"
 #include "wholefile.h"
 
 /* No kernel file that we read is nearly as large; a larger one is a mistake or an attack. */
 #define MOST_BYTES (4u << 20)
 /* No file that is read rarely is nearly as large: a file below /sys has at most a page. */
 #define SMALL_BYTES (64u << 10)
-/* Room for 2^19 numbers of four bytes, and a copy of 64 bytes for each of 2^18 names. */
-#define INDEX_BYTES (18u << 20)
 /* Other paths are made from the paths of trees and files that a user names: these must all fit. */
 #define MOST_PATH 512u
 
@@ -29,8 +28,10 @@ struct kernel_file {
 
 /* The whole text, in a buffer that the next reading overwrites. */
 bool file_read(struct kernel_file *file, struct span *text);
-/* The buffer after that text: INDEX_BYTES of it. */
+/* The buffer after that text: twice SMALL_BYTES, and what there was room made for since. */
 char *file_place(void);
+/* Makes room for so many bytes there. The text may move, and `text` with it. False: there is no memory. */
+bool file_room(struct span *text, size_t bytes);
 /* Reports whether the text is valid: if it is not, or only in part, logs one line, once. */
 bool file_parsed(struct kernel_file *file, enum parsed parsed);
 void file_close(struct kernel_file *file);
@@ -38,6 +39,10 @@ void file_close(struct kernel_file *file);
 /* A file that is read rarely: it is opened and closed at once. `most`: only so much of its beginning. 0, or the
  * error. */
 int read_once(const char *path, int flags, size_t most, char *into, size_t room, struct span *text);
+
+/* Reads a file of less than MOST_BYTES into a table, which grows as it has to, with `spare` bytes behind the text. 0,
+ * or the error. */
+int read_growing(const struct kernel_file *file, struct room *room, size_t spare, struct span *text);
 
 /* Whether the error means that the kernel does not have the file (never made, or switched off), or that nobody can
  * look for it. */

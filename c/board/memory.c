@@ -61,7 +61,11 @@ static bool is_open(const struct bb_memory *m) {
   return m->silence != 0 && m->silence_end_ms <= BB_SPELL_BEGIN(m->silence);
 }
 
-static void close_silence(struct bb_memory *m, uint64_t stamp_ms) {
+/* A sender that missed its time and then is late by that says that it stood still. */
+static void close_silence(struct bb_memory *m, const struct bb_report *report, uint64_t stamp_ms) {
+  const uint32_t still = BB_FLAGS_LATE | BB_FLAGS_SKIPPED;
+  const bool stood_still = (report->flags & still) == still && (report->valid & BB_VALID_SENDER) != 0;
+  store_new(&m->stood_still_us, stood_still ? report->late_us : 0);
   /* Later than its begin, whatever the stamps are: an open one has no later end. */
   const uint64_t begin_ms = BB_SPELL_BEGIN(m->silence);
   bb_store(&m->silence_end_ms, stamp_ms > begin_ms ? stamp_ms : begin_ms + 1);
@@ -211,7 +215,7 @@ static SELDOM void note(struct bb_memory *m, struct bb_after after, const struct
   const bool is_heard = (after.what & (BB_AFTER_NONE | BB_AFTER_GAP)) == 0;
   if (m->remembers_since_ns == 0) bb_store(&m->remembers_since_ns, stamp);
   if (m->heard_since_ns == 0 || !is_heard) bb_store(&m->heard_since_ns, stamp);
-  if (is_open(m)) close_silence(m, whole_ms(stamp));
+  if (is_open(m)) close_silence(m, report, whole_ms(stamp));
   if ((after.what & BB_AFTER_BOOT) != 0) note_boot(m, stamp);
   const bool is_same = is_unchanged(m, report);
   const uint64_t shown = bb_problem_states(report) | (is_same ? 0 : rises_of(m, report));
@@ -317,7 +321,8 @@ void bb_memory_repair(struct bb_mapped *b, uint32_t record) {
   drop_odd(m, now_ns);
   settle_episodes(m);
   if (m->remembers_since_ns == 0) bb_store(&m->remembers_since_ns, now_ns);
-  if (is_open(m) && BB_SPELL_BEGIN(m->silence) < whole_ms(last->stamp_ns)) close_silence(m, whole_ms(last->stamp_ns));
+  if (is_open(m) && BB_SPELL_BEGIN(m->silence) < whole_ms(last->stamp_ns)) 
+    close_silence(m, &last->report, whole_ms(last->stamp_ns));
   /* Release: the writer before may have stored no more of an episode than its begin. */
   if (m->recent != recent_of(m)) bb_store_release(&m->recent, recent_of(m));
   if (before != NULL && before->report.boot_id != last->report.boot_id && m->boot_ns < last->stamp_ns)

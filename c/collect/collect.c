@@ -22,14 +22,12 @@ static struct {
   uint64_t names;
   unsigned left; /* ticks */
 } topology_seldom;
-static struct topology topology LARGE;
+static struct topology topology;
 static bool has_topology;   /* as of the last reading; for `topology_seldom` */
 static bool groups_known;   /* as of the last tick that listed the online CPUs */
 static bool topology_told, block_told, links_told, rest_told, disks_told;
 
-/* Large enough for the maximum; only the used part costs memory. */
-static struct interface interfaces[MOST_INTERFACES] LARGE;
-static struct disk disks[MOST_DISKS] LARGE;
+static struct room of_interfaces, of_disks; /* a row for each line of their files */
 
 static struct cpuinfo cpuinfo;
 static bool has_cpuinfo, has_system;
@@ -187,15 +185,18 @@ static void put_net(struct bb_report *report, int64_t now_boot_ns, const struct 
   struct span text;
   unsigned count;
   uint64_t names;
-  if (!file_read(&files[NETDEV], &text)) return;
+  if (!file_read(&files[NETDEV], &text) ||
+      !known_room(&known_links, &of_interfaces, sizeof(struct interface), &text, "network interfaces"))
+    return;
+  struct interface *interfaces = (struct interface *)(void *)of_interfaces.at;
   const enum parsed parsed = parse_netdev(text, interfaces, &count, &names);
   if (!file_parsed(&files[NETDEV], parsed) ||
-      lacks(parsed, &known_links, offsetof(struct link_row, place), interfaces, sizeof interfaces[0], count,
+      lacks(parsed, &known_links, offsetof(struct link_row, place), interfaces, sizeof *interfaces, count,
             now_boot_ns, &net_lacks_ns))
     return;
-  known_meet(&known_links, interfaces, sizeof interfaces[0], count, names, seldom_ticks);
+  known_meet(&known_links, interfaces, sizeof *interfaces, count, names, seldom_ticks);
   find_links(sys, interfaces, count, file_place());
-  if (!known_whole(&known_links, proc, files[NETDEV].leaf)) return;
+  if (!known_whole(&known_links, proc, files[NETDEV].leaf) || (parsed == IN_PART && lacks_device(sys))) return;
   if (!few_enough(&links_told, !too_many_links(), BB_MOST_LINKS, "network interfaces with a device")) return;
   leave_out_links(interfaces, count, &details->speeds);
   if (few_enough(&rest_told, arrange(interfaces, known_links.rows, count, &details->speeds, report),
@@ -208,14 +209,17 @@ static void put_disks(struct bb_report *report, int64_t now_boot_ns) {
   unsigned count;
   uint64_t names;
   enum parsed parsed;
+  struct disk *disks = NULL;
   if (!file_read(&files[DISKSTATS], &text) ||
+      !known_room(&known_disks, &of_disks, sizeof *disks, &text, "block devices") ||
+      (disks = (struct disk *)(void *)of_disks.at) == NULL ||
       !file_parsed(&files[DISKSTATS], parsed = parse_diskstats(text, disks, &count, &names)) ||
-      lacks(parsed, &known_disks, offsetof(struct disk_row, place), disks, sizeof disks[0], count, now_boot_ns,
+      lacks(parsed, &known_disks, offsetof(struct disk_row, place), disks, sizeof *disks, count, now_boot_ns,
             &disks_lack_ns)) {
     disks_forget();
     return;
   }
-  known_meet(&known_disks, disks, sizeof disks[0], count, names, seldom_ticks);
+  known_meet(&known_disks, disks, sizeof *disks, count, names, seldom_ticks);
   tell_once(&block_told, find_whole_disks(sys, disks, count, file_place()), "cannot read ", sys,
             "/block: whole disks are recognized by their names");
   if (!known_whole(&known_disks, proc, "/diskstats")) {

@@ -1,4 +1,5 @@
 /* CPU groups: the packages of a node, each with its shares and its busiest CPU. Does not report single CPUs. */
+#include "../base/say.h"
 #include "parse.h"
 
 /* What a CPU did since boot, in the kernel's ticks. The values of 512 CPUs have left the processor's caches a second
@@ -9,10 +10,10 @@ struct times {
 };
 
 #define CPU_DIGITS 5u
-#define MOST_NUMBERS 100000u
 
-/* Only the used part costs memory. */
-static struct times all[MOST_NUMBERS] LARGE;
+/* Rows of `times`, by the number of the CPU. */
+static struct room all;
+static bool all_told;
 /* For the last two accepted texts; 0: there is none. */
 static uint32_t tick, now, before;
 /* The number of CPUs in the last text, in the one before, and in both. */
@@ -175,7 +176,10 @@ enum parsed groups_parse(struct span text, const struct topology *topology, stru
     least_cpu = cpu + 1;
     cpus_now++;
     lines++;
-    struct times *times = &all[cpu];
+    const bool has_room = make_room(&all, (cpu < online ? online : cpu + 1) * sizeof(struct times));
+    tell_once(&all_told, has_room, "the kernel gives no memory for so many CPUs", ": they are not measured", "");
+    if (!has_room) return REFUSED;
+    struct times *times = (struct times *)(void *)all.at + cpu;
     if (before != 0 && times->tick == before) {
       cpus_of_both++;
       while (place < online && topology->cpu[place].number < cpu) place++;

@@ -70,6 +70,9 @@ static bool read_leaf(const char *sys, unsigned cpu, const char *leaf, char *buf
 bool list_cpus(struct span online, struct topology *topology) {
   unsigned count;
   topology->online = 0;
+  if (!parse_cpu_list(online, NULL, NULL, &count) || !make_room(&topology->memory, count * sizeof *topology->cpu))
+    return false;
+  topology->cpu = (struct topology_cpu *)(void *)topology->memory.at;
   return parse_cpu_list(online, keep_cpu, topology, &count);
 }
 

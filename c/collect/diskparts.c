@@ -117,8 +117,7 @@ static bool is_disk(const char *sys, struct span name, char *buffer) {
   return lstat(path_of(path, sizeof path, sys, name, "/device"), &stats) == 0 || looks_whole(name);
 }
 
-static struct disk_row rows[MOST_DISKS] LARGE;
-struct known known_disks = {.rows = rows, .row_bytes = sizeof(struct disk_row), .at = UINT32_MAX, .is_fresh = true};
+struct known known_disks = {.row_bytes = sizeof(struct disk_row), .at = UINT32_MAX, .is_fresh = true};
 
 /* NVMe multipath shows one disk as itself (nvme0n1) and once per path (nvme0c1n1). The paths count on every kernel, the
  * disk itself only since 6.4, so where there are paths the disk is left out. */

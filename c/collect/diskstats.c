@@ -39,7 +39,7 @@ enum parsed parse_diskstats(struct span text, struct disk *all, unsigned *count,
   *names = FINGERPRINT;
   if (text.len > 0 && !ends(text, SPAN("\n"))) return REFUSED;
   for (struct span left = text, line; next_line(&left, &line); lines++)
-    if (*count < MOST_DISKS && diskstats_parse_line(line, &all[*count]))
+    if (diskstats_parse_line(line, &all[*count]))
       *names = fingerprint_with(*names, all[(*count)++].name_print);
   return parsed_lines(lines, *count);
 }

@@ -55,6 +55,18 @@ static void carry(struct known *known, const void *now, size_t now_bytes, unsign
   known->doubles = index_names(known->rows, known->row_bytes, count).doubles;
 }
 
+bool known_room(struct known *known, struct room *all, size_t row_bytes, struct span *text, const char *what) {
+  unsigned lines = 1;
+  for (struct span left = *text, line; next_line(&left, &line);) lines++;
+  /* carry() has an index behind a copy of the rows: each slot has four bytes, and for a row there are at most four. */
+  const size_t most = lines > known->count ? lines : known->count;
+  const bool has_room = make_room(all, lines * row_bytes) && make_room(&known->memory, lines * known->row_bytes) &&
+                        file_room(text, most * (known->row_bytes + 16) + 64);
+  known->rows = known->memory.at;
+  tell_once(&known->told_memory, has_room, "the kernel gives no memory for so many ", what, ": they are not measured");
+  return has_room;
+}
+
 void known_meet(struct known *known, const void *now, size_t now_bytes, unsigned count, uint64_t names,
                 unsigned ticks) {
   const bool changed = known->names != names || known->count != count;

@@ -3,6 +3,7 @@
  * thousands of names, and names that come and go, do not delay a report. */
 #ifndef BB_KNOWN_H
 #define BB_KNOWN_H
+#include "../base/room.h"
 #include "../base/text.h"
 
 /* Names that are looked at in one tick; all of them in the first one, before which there is no report. */
@@ -17,7 +18,8 @@ struct known_name {
 };
 
 struct known {
-  void *rows; /* as many as there can be */
+  void *rows; /* in `memory` */
+  struct room memory;
   size_t row_bytes;
   unsigned count;
   uint64_t names;      /* the fingerprint of all of them */
@@ -26,8 +28,12 @@ struct known {
   uint32_t tick;
   bool doubles;        /* a name occurs twice */
   bool is_whole;       /* each name was looked at; set by known_next() */
-  bool is_fresh, told;
+  bool is_fresh, told, told_memory;
 };
+
+/* Makes room for a text of so many lines: for rows of `all`, in which each of them is parsed, for those here, and for
+ * an index of both. The text may move. Says once if there is no memory for so many `what`. */
+bool known_room(struct known *known, struct room *all, size_t row_bytes, struct span *text, const char *what);
 
 /* Begins a tick. The names now are fingerprints at the beginning of other rows. A pass over all of them begins when
  * they have changed, and after so many ticks. */

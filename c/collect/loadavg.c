@@ -16,7 +16,7 @@ bool parse_loadavg(struct span text, struct bb_report *report) {
   if (!eat(&left, SPAN(" "))) return false;
   eat(&left, SPAN("-")); /* the newest pid, which is ignored */
   if (!eat_digits(&left, 1, 20, NULL) || !span_is(left, SPAN("\n")) || !text_u64(threads_token, &threads)) return false;
-  if (threads > MOST_TASKS) return false;
+  if (threads == 0 || threads > MOST_TASKS) return false; /* one reads it */
   report->load1_c = saturated_32(load[0]);
   report->load5_c = saturated_32(load[1]);
   report->load15_c = saturated_32(load[2]);

@@ -27,6 +27,9 @@ static int key_of(struct span name) {
   return -1;
 }
 
+/* Containers show 4 PiB of swap and more where they have no limit, or a number below zero. */
+#define NO_SWAP_KIB (UINT64_C(1) << 42)
+
 bool parse_meminfo(struct span text, struct bb_report *report) {
   /* A last line without its end was cut, and must not look like a line that this kernel does not have. */
   if (!ends(text, SPAN("\n"))) return false;
@@ -55,6 +58,7 @@ bool parse_meminfo(struct span text, struct bb_report *report) {
    * is taken out of use that would be an alarm. */
   value[DIRTY] = saturated_64((bb_wide)value[DIRTY] + value[WRITEBACK]);
   for (int i = MEM_TOTAL + 1; i < PARTS_END; i++) value[i] = least_64(value[i], value[MEM_TOTAL]);
+  if (value[SWAP_TOTAL] >= NO_SWAP_KIB) value[SWAP_TOTAL] = 0;
   value[SWAP_FREE] = least_64(value[SWAP_FREE], value[SWAP_TOTAL]);
   value[HUGE_FREE] = least_64(value[HUGE_FREE], value[HUGE_TOTAL]);
   if (value[CORRUPTED] > value[MEM_TOTAL]) value[CORRUPTED] = 0;

@@ -58,8 +58,7 @@ static const char *path_of(char *path, size_t room, const char *sys, struct span
 /* No interface has a NUL in its name. */
 static bool is_path(struct span name) { return find_char(name, '\0') == NULL; }
 
-static struct link_row rows[MOST_INTERFACES] LARGE;
-struct known known_links = {.rows = rows, .row_bytes = sizeof(struct link_row), .at = UINT32_MAX, .is_fresh = true};
+struct known known_links = {.row_bytes = sizeof(struct link_row), .at = UINT32_MAX, .is_fresh = true};
 
 /* How many interfaces have a device. */
 static unsigned physical;
@@ -72,6 +71,28 @@ static bool has_leaf(const char *sys, struct span name, const char *leaf) {
 static bool read_leaf(const char *sys, struct span name, const char *leaf, char *buffer, struct span *text) {
   char path[1024];
   return is_path(name) && read_once(path_of(path, sizeof path, sys, name, leaf), 0, 0, buffer, SMALL_BYTES, text) == 0;
+}
+
+bool may_have_device(struct span name) {
+  return !eat(&name, SPAN("vif")) || !eat_digits(&name, 1, SIZE_MAX, NULL) || !eat(&name, SPAN(".")) ||
+         !eat_digits(&name, 1, SIZE_MAX, NULL) || name.len > 0;
+}
+
+static bool has_device(const char *sys, struct span name) {
+  return may_have_device(name) && has_leaf(sys, name, "/device");
+}
+
+bool lacks_device(const char *sys) {
+  _Alignas(8) char entries[1024];
+  char path[1024];
+  struct folder folder;
+  struct span entry;
+  bool lacks = false;
+  if (physical > 0 || folder_open(&folder, path_of(path, sizeof path, sys, SPAN(""), ""), entries, sizeof entries) != 0)
+    return false;
+  while (!lacks && folder_next(&folder, &entry)) lacks = has_device(sys, entry);
+  folder_close(&folder);
+  return lacks;
 }
 
 /* Whether its master has a device, too. In a copy of /sys, links may be empty folders: then the master is the one that
@@ -124,7 +145,7 @@ void find_links(const char *sys, const struct interface *all, unsigned count, ch
   bool looked = false;
   for (unsigned i = 0; known_next(&known_links, &i); looked = true) {
     row[i].detailed = false;
-    row[i].device = has_leaf(sys, all[i].name, "/device");
+    row[i].device = has_device(sys, all[i].name);
     row[i].behind = row[i].device && is_behind(sys, all, count, all[i].name);
   }
   if (was_whole && !looked) return;

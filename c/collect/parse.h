@@ -14,10 +14,6 @@
 #define MOST_MHZ 65534u
 /* Entries of `group` in a report. */
 #define MOST_GROUPS 4u
-/* As many lines as there can be in a file of 4 MiB: interfaces, of at least 25 bytes; block devices, with partitions,
- * of 28. */
-#define MOST_INTERFACES ((4u << 20) / 25)
-#define MOST_DISKS ((4u << 20) / 28)
 
 bool parse_boot_id(struct span text, uint64_t *id);
 bool parse_loadavg(struct span text, struct bb_report *report);
@@ -49,19 +45,20 @@ bool parse_cpu_list(struct span text, void (*each)(void *context, unsigned cpu),
 /* The kernel writes -1 where the firmware does not say. */
 bool parse_package_id(struct span text, int64_t *id);
 
-/* The topology of the CPUs; a megabyte, of which only the part for existing CPUs is touched. */
+/* The topology of the CPUs. */
 struct topology {
   unsigned packages, groups, threads_per_core, numa_nodes;
   unsigned online; /* CPUs */
-  struct {
+  struct topology_cpu {
     int64_t package; /* of this CPU */
     int64_t id;      /* of the package with this index: the first ones are in use, ascending */
     uint16_t number; /* of the CPU, ascending */
     uint8_t group;   /* of the CPU */
-  } cpu[MOST_CPUS];
+  } *cpu;            /* in `memory` */
+  struct room memory;
 };
 
-/* Parses the list of the online CPUs; false if it is invalid. */
+/* Parses the list of the online CPUs; false if it is invalid, or there is no memory for so many. */
 bool list_cpus(struct span online, struct topology *topology);
 /* Reads the package and the siblings of each of them; false if one is missing. */
 bool read_topology(const char *sys, struct topology *topology, char *buffer);
@@ -119,9 +116,14 @@ static inline const struct speed *speed_at(const struct speeds *speeds, unsigned
   return (const struct speed *)(const void *)((const char *)speeds->first + i * speeds->stride);
 }
 
+/* A row of `all` for each line is there; so it is for disks. */
 enum parsed parse_netdev(struct span text, struct interface *all, unsigned *count, uint64_t *names);
 /* Finds out what /sys/class/net says about those that may count. */
 void find_links(const char *sys, const struct interface *all, unsigned count, char *buffer);
+/* A name of /sys/class/net that may have a device of its own: vifN.M is Xen's end of a guest's interface. */
+bool may_have_device(struct span name);
+/* Whether none has a device, but one whose line in /proc/net/dev is not understood: virtual ones do not replace it. */
+bool lacks_device(const char *sys);
 /* Whether there are more with a device than a sender takes. */
 bool too_many_links(void);
 /* Whether it stands on others of the same namespace, as bridges, bonds and VLANs do. */

@@ -11,7 +11,7 @@
 #endif
 
 #define BB_HASH_STAT_V1 UINT64_C(0xf0b4d862878e67ac)
-#define BB_HASH_BOARD_V2 UINT64_C(0xb2e7e994297f63e1)
+#define BB_HASH_BOARD_V2 UINT64_C(0x80a05040c5a9acc5)
 #define BB_HASH_RELAY_V1 UINT64_C(0x877b4b03202c33b9)
 
 #define BB_STAT_MAGIC UINT32_C(0x31525342)
@@ -1259,7 +1259,7 @@ struct bb_memory {
   uint64_t rising[5];
   uint64_t health_gone_ns;
   uint64_t gpu_gone_ns;
-  uint64_t reserved1;
+  uint64_t stood_still_us;
   struct bb_episode episodes[16];
 };
 #define BB_MEMORY_BYTES 576
@@ -1282,7 +1282,7 @@ BB_STATIC_ASSERT(offsetof(struct bb_memory, last_words) == 248, "memory.last_wor
 BB_STATIC_ASSERT(offsetof(struct bb_memory, rising) == 256, "memory.rising");
 BB_STATIC_ASSERT(offsetof(struct bb_memory, health_gone_ns) == 296, "memory.health_gone_ns");
 BB_STATIC_ASSERT(offsetof(struct bb_memory, gpu_gone_ns) == 304, "memory.gpu_gone_ns");
-BB_STATIC_ASSERT(offsetof(struct bb_memory, reserved1) == 312, "memory.reserved1");
+BB_STATIC_ASSERT(offsetof(struct bb_memory, stood_still_us) == 312, "memory.stood_still_us");
 BB_STATIC_ASSERT(offsetof(struct bb_memory, episodes) == 320, "memory.episodes");
 
 struct bb_relay_head {

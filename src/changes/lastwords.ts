@@ -2,9 +2,10 @@
 // all who say it.
 
 import { meanings } from '../layout/terms.gen.js';
-import type { LastWord, LastWords } from '../shm/memory.js';
+import { type LastWord, type LastWords, STILL_MOST_MS } from '../shm/memory.js';
 import { plural, timeOf } from '../shm/sentences.js';
 import type { Node, Snapshot } from '../shm/snapshot.js';
+import { formatDuration } from '../text/durations.js';
 import { shownNames } from '../text/hostlists.js';
 import { groupBy } from '../text/maps.js';
 import { oneLine } from '../text/text.js';
@@ -60,6 +61,22 @@ export class LastReports {
 /** In words, which may share a line as far as there is room. */
 export function saidFacts(rows: readonly SaidWord[]): string[] {
   return rows.length === 0 ? ['nothing that explains it'] : rows.map(row => MEANING[row]);
+}
+
+/** What the report said that ended silences: `the node or its sender stood still for 13.6s`; undefined: nothing. */
+export function stoodStill(ms: readonly (number | undefined)[]): string | undefined {
+  const known = ms.filter(one => one !== undefined);
+  if (known.length === 0) return undefined;
+  const [least, most] = [Math.min(...known), Math.max(...known)].map(one =>
+    one >= STILL_MOST_MS ? 'over 71 min' : formatDuration(one),
+  );
+  const who =
+    ms.length === 1
+      ? 'the node or its sender'
+      : known.length === ms.length
+        ? 'the nodes or their senders'
+        : `${known.length} of them`;
+  return `${who} stood still for ${least === most ? least : `${least} to ${most}`}`;
 }
 
 /** In words that follow an event of so many nodes: `its last report: hardly any memory was available`. */

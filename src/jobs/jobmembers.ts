@@ -2,6 +2,7 @@
 // the job with the same hardware. Only sorts; whether a node is marked is the judge's to say.
 
 import { deviation, findMiddle, type Middle, median } from '../outliers/deviation.js';
+import { forgetOtherHashes } from '../outliers/families.js';
 import { isAtEqual } from '../outliers/judge.js';
 import { FEWEST } from '../outliers/peers.js';
 import { COMPARED, type Compared } from '../outliers/readings.js';
@@ -53,7 +54,7 @@ const ROWS = COMPARED.flatMap(compared => {
 });
 type ComparedReading = (typeof ROWS)[number];
 
-const HARDWARE = ['hw_hash', 'gpu_count'].map(name => readingOf(name) as Reading);
+const HARDWARE = ['hw_hash', 'gpu_count', 'agent_version'].map(name => readingOf(name) as Reading);
 
 const isKnown = (value: number) => !Number.isNaN(value);
 
@@ -103,11 +104,14 @@ function differencesOf(nodes: readonly Node[], peers: readonly Node[]): Map<Node
 
 /** The live nodes by their hardware, most nodes first; '' are those that do not tell theirs. */
 function byHardware(live: readonly Node[]): [string, Node[]][] {
-  const groups = groupBy(live, node => {
-    const [hardware = Number.NaN, gpus = Number.NaN] = HARDWARE.map(reading => numberOf(reading, node));
-    return isKnown(hardware) ? `${hardware} ${gpus || 0}` : '';
-  });
-  return [...groups].sort(([, a], [, b]) => b.length - a.length);
+  const [hashes, gpus, versions] = HARDWARE.map(reading =>
+    Float64Array.from(live, node => numberOf(reading, node)),
+  ) as [Float64Array, Float64Array, Float64Array];
+  forgetOtherHashes([...live.keys()], hashes, versions);
+  const groups = groupBy(live.keys(), at => (isKnown(hashes[at] as number) ? `${hashes[at]} ${gpus[at] || 0}` : ''));
+  return [...groups]
+    .map(([key, members]): [string, Node[]] => [key, members.map(at => live[at] as Node)])
+    .sort(([, a], [, b]) => b.length - a.length);
 }
 
 /** The largest difference of a node, if it is one that is told. */

@@ -383,7 +383,9 @@ export class JournalRecorder {
         this.#add({ what, node, fromMs, missed });
       } else if (!goesOn) return;
     }
-    if (toMs !== undefined) heard(fromMs, toMs, this.#late);
+    // In tenths of a second: nodes of one host that stood still together share a line.
+    const still = is.stoodStillMs === undefined ? {} : { stood_still_ms: Math.floor(is.stoodStillMs / 100) * 100 };
+    if (toMs !== undefined) heard(fromMs, toMs, { ...still, ...this.#late });
   }
 
   /** A board that was made from nothing knows no silence; one that went on ended when this board heard the node. */

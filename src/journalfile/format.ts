@@ -91,6 +91,8 @@ export interface Happening {
   readonly more?: number;
   /** Found in the board's memory afterwards; and how many more there were, of which nothing else is known. */
   readonly late?: boolean;
+  /** For so long the node or its sender had stood still when it was heard again; 4294900: or longer. */
+  readonly stood_still_ms?: number;
   readonly missed?: number;
   /** It still goes on and stands in an earlier segment under the same id. */
   readonly repeated?: boolean;
@@ -180,7 +182,14 @@ const isLine = shapeOf<Line>(
     ...{ id: isId, at: isTime, mono_ms: isNumber, board: isText, ring: isCount, event: isText },
     ...{ from: isTime, from_last: isTime, to: isTime, to_last: isTime },
     ...{ nodes: isText, count: isCount, first: isText, more: isCount, late: isFlag, missed: isCount, repeated: isFlag },
-    ...{ last_words: isTexts, words_from: isTime, goodbye: isFlag, problem: isText, reason: isText },
+    ...{
+      last_words: isTexts,
+      words_from: isTime,
+      goodbye: isFlag,
+      problem: isText,
+      reason: isText,
+      stood_still_ms: isNumber,
+    },
     ...{ addresses: isTexts, link: isText, instance: isCount, master: isText, closed: isFlag, why: isText },
     ...{ by_ms: isNumber, act: isText, outcome: isText, order: isCount, order_since_ms: isCount, version: isText },
     ...{ states: valuesOf(isCount), key: isText, by: isText, until: isTime },

@@ -1,7 +1,7 @@
 // Generated from the documents in proto/. Do not edit: change these and run `npm run generate`.
 
 export const HASH_STAT_V1 = 0xf0b4d862878e67acn;
-export const HASH_BOARD_V2 = 0xb2e7e994297f63e1n;
+export const HASH_BOARD_V2 = 0x80a05040c5a9acc5n;
 export const HASH_RELAY_V1 = 0x877b4b03202c33b9n;
 
 /** Numbers that the documents name. */
@@ -435,7 +435,7 @@ export const structs = {
       rising: { offset: 256, type: 'u64', count: 5, unit: 'count', kind: '' },
       health_gone_ns: { offset: 296, type: 'u64', count: 0, unit: 'ns', kind: '' },
       gpu_gone_ns: { offset: 304, type: 'u64', count: 0, unit: 'ns', kind: '' },
-      reserved1: { offset: 312, type: 'u64', count: 0, unit: '', kind: 'reserved' },
+      stood_still_us: { offset: 312, type: 'u64', count: 0, unit: 'us', kind: '' },
       episodes: { offset: 320, type: 'episode', count: 16, unit: '', kind: '' },
     },
   },

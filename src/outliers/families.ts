@@ -28,6 +28,17 @@ export interface FamilyDifference<T extends Trait = Trait> {
   readonly isMinority: boolean;
 }
 
+/**
+ * Senders of different versions may make their hashes of different texts. So one of a version that few have says nothing
+ * against these members unless it is of one of the version that most have: it is made NaN, not known.
+ */
+export function forgetOtherHashes(members: readonly number[], hashes: Float64Array, versions: Float64Array): void {
+  const told = members.filter(member => !Number.isNaN(hashes[member] as number));
+  const [most = [], ...others] = [...byValue(told, versions).values()].sort((a, b) => b.length - a.length);
+  const usual = new Set(most.map(member => hashes[member]));
+  for (const member of others.flat()) if (!usual.has(hashes[member])) hashes[member] = Number.NaN;
+}
+
 /** At most so large a share of a family is a minority. */
 const MINORITY_MOST = 1 / 3;
 

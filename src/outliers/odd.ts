@@ -14,7 +14,7 @@ import { fold, lastDigits, shownNames } from '../text/hostlists.js';
 import { NOTHING } from '../text/layout.js';
 import { getOrInsert } from '../text/maps.js';
 import { oneLine } from '../text/text.js';
-import { type Alike, differences, type FamilyDifference, type Trait } from './families.js';
+import { type Alike, differences, type FamilyDifference, forgetOtherHashes, type Trait } from './families.js';
 
 /** What live nodes are compared in. */
 export interface BoardTrait extends Trait {
@@ -109,6 +109,8 @@ export function oddOnes(
     for (let i = 0; i < traits.length; i++)
       (values[i] as Float64Array)[node.index] = taken((traits[i] as BoardTrait).measure, cursor);
   }
+  const [hashes, versions] = ['hardware', 'sender'].map(name => values[traits.findIndex(one => one.name === name)]);
+  if (hashes && versions) for (const members of families.values()) forgetOtherHashes(members, hashes, versions);
   return differences(families, traits, values);
 }
 

@@ -1,7 +1,7 @@
 // What journals tell, as lines for people and objects for programs. Pure. The words are those of `eventlines.ts`.
 
 import type { BoardChange } from '../changes/changes.js';
-import { afterwards } from '../changes/lastwords.js';
+import { afterwards, stoodStill } from '../changes/lastwords.js';
 import { BEGINS, EVENTS, type Line, lastWordsOf, TOGETHER_MS } from '../journalfile/format.js';
 import type { LastEnd } from '../journalfile/lastends.js';
 import type { Ending, ToldEvent } from '../journalfile/listing.js';
@@ -53,6 +53,8 @@ function jobsText({ jobs = [], jobsLeftOut = 0 }: Pick<ToldEvent, 'jobs' | 'jobs
 }
 
 function lastWordsText(line: Line): string {
+  const { stood_still_ms: still, count = 1 } = line;
+  if (still !== undefined) return `; ${stoodStill(Array.from({ length: count }, () => still))}`;
   return line.last_words === undefined ? '' : `; ${afterwards(lastWordsOf(line), line.count ?? 1)}`;
 }
 

@@ -47,6 +47,7 @@ const MEMORY = object(
       count: integer(),
       began_ms: number('the last began'),
       'ended_ms?': number('it ended; absent: not heard since'),
+      'stood_still_ms?': number('for so long the node or its sender had stood still then; from 4294900 on or longer'),
     }),
     'last_words?': LAST_WORDS,
   },

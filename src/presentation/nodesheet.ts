@@ -1,7 +1,7 @@
 // A node on one page, for people: its identity, how well it is heard, its problems, and its readings, each number with
 // its unit and its share. What was not measured is left out. Judges nothing.
 
-import { LastReports, type Saying, saidFacts } from '../changes/lastwords.js';
+import { LastReports, type Saying, saidFacts, stoodStill } from '../changes/lastwords.js';
 import { bitNames } from '../layout/codec.js';
 import { cursorOf } from '../readings/cursor.js';
 import { type EntryList, type EntryReading, entriesOf, entryReadings, entryValue } from '../readings/entries.js';
@@ -175,13 +175,15 @@ function remembered({ snapshot, memory, problems, doubts, state }: Node, saying:
       `last ${ago(seenMs)}`,
     ]);
   if (silence !== undefined) {
-    const { count, beganMs, endedMs } = silence;
+    const { count, beganMs, endedMs, stoodStillMs } = silence;
     const last =
       endedMs === undefined
         ? lastingText(state, beganMs)
         : `${count === 1 ? '' : 'last '}for ${formatDuration(beganMs - endedMs)} until ${ago(endedMs)}`;
-    lines.push([`silent ${times(count)}`, last]);
+    lines.push([`silent ${times(count)}`, last, stoodStill([stoodStillMs])]);
   }
+  const isExplained = silence?.stoodStillMs !== undefined && saying === undefined && lastWords?.rows.length === 0;
+  if (isExplained) return lines;
   const isBooted = saying === undefined && lastWords?.reportedMs !== silence?.beganMs;
   return [...lines, ...lastReport(snapshot, saying ?? lastWords, isBooted ? 'was booted' : 'fell silent')];
 }

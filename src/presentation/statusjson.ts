@@ -148,7 +148,7 @@ const KEYS = {
 /** What is remembered of a node; what never was since then is absent. */
 function memoryJson(memory: Memory, unmeasured: readonly Problem[], saying: Saying | undefined = memory.lastWords) {
   const { sinceMs, heardMs, bootMs, recent, episodes, silence } = memory;
-  const { count, beganMs, endedMs } = silence ?? {};
+  const { count, beganMs, endedMs, stoodStillMs } = silence ?? {};
   return {
     since_ms: sinceMs,
     heard_ms: heardMs,
@@ -167,7 +167,7 @@ function memoryJson(memory: Memory, unmeasured: readonly Problem[], saying: Sayi
       unmeasured.length > 0
         ? Object.fromEntries(unmeasured.map(problem => [problem, memory.episode(problem)?.measuredMs]))
         : undefined,
-    silence: silence && { count, began_ms: beganMs, ended_ms: endedMs },
+    silence: silence && { count, began_ms: beganMs, ended_ms: endedMs, stood_still_ms: stoodStillMs },
     last_words: saying && saidJson(saying),
   };
 }

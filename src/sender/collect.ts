@@ -296,7 +296,7 @@ export class Collector {
     else this.#newLinksTold.failed(tooNew(`${this.#roots.proc}/net/dev`));
     const { links: most, devices } = constants.most;
     fewEnough(this.#manyLinksTold, !known.isTooMany, most, 'network interfaces with a device');
-    if (links === undefined) return undefined;
+    if (links === undefined || (netdev.isInPart && known.lacksDevice)) return undefined;
     const entries = arrange(interfaces, links, mbps, this.#restSum);
     fewEnough(this.#manyRestTold, entries !== undefined, devices, 'network interfaces');
     if (entries === undefined) return undefined;

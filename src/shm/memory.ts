@@ -25,7 +25,12 @@ interface Silence {
   readonly count: number;
   readonly beganMs: number;
   readonly endedMs: number | undefined;
+  /** For so long the node or its sender had stood still when it ended, from STILL_MOST_MS on or longer; undefined: it had not. */
+  readonly stoodStillMs: number | undefined;
 }
+
+/** Nearly the longest that a report can tell. */
+export const STILL_MOST_MS = 4_294_900;
 
 /** What the last report before a silence or a boot said; no rows: nothing in it explains it. */
 export interface LastWords {
@@ -36,6 +41,7 @@ export interface LastWords {
 const RECENT = getter('memory', 'recent');
 const SILENCE = getter('memory', 'silence');
 const SILENCE_END = getter('memory', 'silence_end_ms');
+const STOOD_STILL = getter('memory', 'stood_still_us');
 const HEARD_SINCE = getter('memory', 'heard_since_ns');
 const BOOT = getter('memory', 'boot_ns');
 const REMEMBERS_SINCE = getter('memory', 'remembers_since_ns');
@@ -133,7 +139,9 @@ export class Memory {
     if (begin === 0n) return undefined;
     const end = SILENCE_END(this.view, this.at);
     const isOpen = end === undefined || BigInt(end) <= begin;
-    return { count: Number(count), beganMs: this.#ago(begin), endedMs: isOpen ? undefined : this.#ago(end) };
+    const endedMs = isOpen ? undefined : this.#ago(end);
+    const stoodStillMs = (!isOpen && Number(STOOD_STILL(this.view, this.at) ?? 0) / 1000) || undefined;
+    return { count: Number(count), beganMs: this.#ago(begin), endedMs, stoodStillMs };
   }
 
   /** Undefined: it has neither fallen silent nor been booted without a goodbye. */

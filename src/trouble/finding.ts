@@ -49,6 +49,8 @@ export interface Spell {
   /** How often, since when that is remembered. */
   readonly count: number;
   readonly sinceMs: number;
+  /** See `Silence` of src/shm/memory.ts. */
+  readonly stoodStillMs?: number | undefined;
 }
 
 /** Something that is wrong. Times are ms before the look. */

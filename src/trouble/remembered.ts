@@ -2,7 +2,7 @@
 // has its own begin.
 
 import { HOUR_MS } from '../changes/deafness.js';
-import { afterwards, LastReports, type SaidWord, saidFacts } from '../changes/lastwords.js';
+import { afterwards, LastReports, type SaidWord, saidFacts, stoodStill } from '../changes/lastwords.js';
 import { AT_ONCE_INTERVALS } from '../changes/silences.js';
 import type { HourTimes } from '../journalfile/state.js';
 import type { Survey, Surveyed } from '../query/survey.js';
@@ -241,7 +241,10 @@ export function problemLines(found: Survey, memories: NodeMemories, telling: Tel
 
 /** What the last reports of silent nodes said, by what most of them said first. `isAll`: also that none said anything. */
 function words(reports: LastReports, snapshot: Snapshot, spells: readonly Spell[], isAll: boolean): string {
-  if (spells[0]?.endedMs !== undefined) return '';
+  if (spells[0]?.endedMs !== undefined) {
+    const still = stoodStill(spells.map(({ stoodStillMs }) => stoodStillMs));
+    return still === undefined ? '' : `; ${still}`;
+  }
   const said = new Map<string, { rows: readonly SaidWord[]; count: number }>();
   for (const { node } of spells) {
     const rows = reports.of({ snapshot, index: node.index })?.rows ?? [];

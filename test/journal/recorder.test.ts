@@ -177,6 +177,19 @@ t.test('a silence of 12 s, and one of 48 nodes', past(), async t => {
   );
 });
 
+t.test('a node that stood still says so when it is heard again', past(), async t => {
+  const world = new World(t);
+  const report = (more: object = {}) => world.report('n1', { valid: validOf('sender'), ...more });
+  world.pass(3, () => report());
+  world.start();
+  world.pass(3, () => report());
+  world.pass(13, () => world.report('n2', {}));
+  world.pass(1, () => report({ flags: (1 << bits.flags.late) | (1 << bits.flags.skipped), late_us: 13_689_000 }));
+  world.pass(3, () => report());
+  const [again] = world.of('heard_again');
+  t.match(again, { nodes: 'n1', stood_still_ms: 13_600 });
+});
+
 t.test('episodes, boots and what was said before them', past(), async t => {
   const world = new World(t);
   const vmstat = { valid: validOf('vmstat') };

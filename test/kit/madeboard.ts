@@ -48,7 +48,7 @@ export interface MadeNode {
   /** Problems that are remembered, and how long ago each was last seen: for a minute, once, unless more is said. */
   remembered?: Partial<Record<Problem, Span | MadeEpisode>>;
   /** The last silence that is remembered; without an end, it lasts. */
-  silence?: { began: Span; ended?: Span; count?: number };
+  silence?: { began: Span; ended?: Span; count?: number; stoodStillUs?: number };
   /** For how long anything is remembered; a day by default. */
   remembers?: Span;
   /** For how long it has been heard without a gap, as it is remembered. */
@@ -260,6 +260,7 @@ export function madeBoard(nodes: readonly MadeNode[], made: MadeBoard = {}): Sna
         ...(silence && {
           silence: packWord('spell', { begin: msOf(silence.began), count: silence.count ?? 1 }),
           silence_end_ms: silence.ended === undefined ? 0 : Number(msOf(silence.ended)),
+          stood_still_us: silence.stoodStillUs ?? 0,
         }),
         recent: episodes.reduce((mask, { number, open }) => (open ? mask | (1n << BigInt(number)) : mask), 0n),
       });

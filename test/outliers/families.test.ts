@@ -4,7 +4,7 @@
 
 import t from 'tap';
 import { random } from '../../src/load/simulatednode.js';
-import { differences, type Trait } from '../../src/outliers/families.js';
+import { differences, forgetOtherHashes, type Trait } from '../../src/outliers/families.js';
 
 const KERNEL: Trait = { name: 'kernel' };
 
@@ -33,6 +33,18 @@ t.test('at most a third are a minority', async t => {
     [[3, 1, 1, 1, 1, 2], '!1+2+3+4=1 0=3 5=2'],
   ] as const)
     t.equal(told(values), text, values.join());
+});
+
+t.test('hashes by senders of different versions are compared where they are equal', async t => {
+  const kept = (hashes: number[], versions: number[]) => {
+    const found = Float64Array.from(hashes);
+    forgetOtherHashes([...hashes.keys()], found, Float64Array.from(versions));
+    return [...found];
+  };
+  const none = Number.NaN;
+  t.strictSame(kept([1, 2, 1], [7, 7, 7]), [1, 2, 1], 'of one version all are compared');
+  t.strictSame(kept([1, 2, 3, 1], [7, 7, 6, 6]), [1, 2, none, 1]);
+  t.strictSame(kept([none, 2, 3], [7, 6, 6]), [none, 2, 3], 'the version that most of those have that tell theirs');
 });
 
 t.test('what is not known is not compared', async t => {

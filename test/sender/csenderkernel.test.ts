@@ -27,7 +27,8 @@ import { compileSender, DYNAMIC, INSTALLED, makeIn } from '../kit/compiling.js';
 import { Hearer, startIn, statOf } from '../kit/hanging.js';
 import { lacks } from '../kit/lacking.js';
 import { folder, memoryFolder, ROOT } from '../kit/places.js';
-import { trees } from '../kit/tree.js';
+import { prepare, readable, trees } from '../kit/tree.js';
+import { askC } from '../kit/twosenders.js';
 import { until } from '../kit/until.js';
 
 t.setTimeout(200_000);
@@ -96,6 +97,43 @@ for (const [what, most, more] of [
     t.comment(`${what}: PSS ${seen.join(', ')} KiB`);
     t.ok(Math.max(...seen) <= most, `${Math.max(...seen)} of ${most} KiB`);
   });
+
+/** What the sender says and reports of a machine of test/fixtures, with so many KiB of address space. */
+function within(t: Parameters<typeof folder>[0], kib: number, net: string) {
+  const root = memoryFolder(t);
+  const argv = prepare('vm', root).filter(word => word !== 'send');
+  for (const tree of ['before', 'now']) writeFileSync(join(root, tree, 'proc/net/dev'), net);
+  const told = askC('sh', ['-c', `ulimit -v ${kib}; exec "$@"`, 'sh', sender, ...argv]);
+  const sets = told.report === '' ? [] : (readable(Buffer.from(told.report, 'hex')).valid as string[]);
+  return { code: told.code, said: told.said.replaceAll(root, 'ROOT'), sets };
+}
+
+t.test('memory is asked for when it is needed', { skip: noMusl }, async t => {
+  const net = (count: number) =>
+    `|\n|\n${Array.from({ length: count }, (_, i) => `i${i}:${' 0'.repeat(16)}\n`).join('')}`;
+  const program = askC('sh', ['-c', 'ulimit -v 8192; exec "$@" --version', 'sh', sender]);
+  t.equal(program.code, 0, program.said);
+  const few = within(t, 8192, net(5));
+  t.strictSame([few.code, few.said, few.sets.includes('net')], [0, '', true], 'an ordinary machine');
+  const many = within(t, 8192, net(30_000));
+  t.strictSame(
+    [many.code, many.said],
+    [0, 'the kernel gives no memory for so many network interfaces: they are not measured\n'],
+    'more than there is memory for',
+  );
+  t.strictSame(
+    many.sets,
+    few.sets.filter(set => set !== 'net'),
+    'and all else is measured',
+  );
+  const larger = within(t, 8192, net(90_000));
+  t.strictSame(
+    [larger.code, larger.said, larger.sets],
+    [0, ['before', 'now'].map(tree => `cannot read ROOT/${tree}/proc/net/dev: ENOMEM\n`).join(''), many.sets],
+    'even its text',
+  );
+  t.strictSame(within(t, 80_000, net(90_000)).said.includes('memory'), false, 'more memory is enough for them');
+});
 
 t.test('what is installed has no symbols', { buffered: true, skip: noMusl }, t => {
   const root = memoryFolder(t);

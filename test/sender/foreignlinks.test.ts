@@ -64,7 +64,7 @@ type Entry = { name: string; rx_bytes?: string; interfaces?: number; mbps?: numb
 /** The names in a report in their order; the rest by how many bytes it has. */
 async function counted(trees: ForeignTrees): Promise<[string, string]> {
   const { report, said } = await trees.ask();
-  const { net, net_rest } = report as unknown as { net: Entry[]; net_rest?: Entry };
+  const { net = [], net_rest } = report as unknown as { net?: Entry[]; net_rest?: Entry };
   const names = net.filter(({ name }) => name).map(({ name }) => name);
   if (net_rest?.name) names.push(`${net_rest.name}=${net_rest.rx_bytes}`);
   return [names.join(' '), said.trimEnd()];
@@ -119,6 +119,8 @@ t.test('where interfaces have a device', async t => {
       'up0',
       leftOut('r0, r1, r2, r3'),
     ],
+    ['guests of Xen', { eth0: card, xenbr0: { lower: ['vif1.0'] }, 'vif1.0': card, 'vif12.3': card }, 'eth0', ''],
+    ['what only looks like one of Xen', { eth0: card, vif1: card, 'vif1.0-emu': card }, 'eth0 vif1 vif1.0-emu', ''],
     [
       'ports of a switch',
       {
@@ -168,6 +170,19 @@ t.test('where none has a device, what stands on others of the same namespace is 
     b: {},
   });
   t.strictSame(await counted(trees), ['eth0 eth1 a rest=6', leftOut('br0, eth0.7')]);
+});
+
+t.test('virtual interfaces do not take the place of a card whose line is not understood', async t => {
+  const trees = new ForeignTrees(t);
+  plant(trees, { lo: {}, docker0: {}, veth1: {}, eth0: card });
+  const text = (rx: string) => `${HEAD}${['lo', 'docker0', 'veth1'].map(line).join('')}  eth0: ${rx} 1 0\n`;
+  trees.write({ 'proc/net/dev': text('-1') }, { 'proc/net/dev': text('-1') });
+  t.strictSame(await counted(trees), [
+    '',
+    ['before', 'now']
+      .map(tree => `ROOT/${tree}/proc/net/dev has a line that is not understood: it is left out`)
+      .join('\n'),
+  ]);
 });
 
 t.test('a name with a colon, which kernels before 4.20 take', async t => {

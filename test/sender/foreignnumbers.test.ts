@@ -234,7 +234,14 @@ t.test('parts of memory that are more than all of it', async t => {
       { SwapTotal: 2048, SwapFree: 4096 },
       { swap_total_mib: 2, swap_free_mib: 2 },
     ],
-    [{ SwapTotal: WRAPPED, SwapFree: 4096 }, { swap_free_mib: 4 }],
+    ...[WRAPPED, '9007199246672720', 2 ** 42].map((SwapTotal): [Record<string, number | string>, object] => [
+      { SwapTotal, SwapFree: SwapTotal },
+      { swap_total_mib: 0, swap_free_mib: 0, mem_free_mib: 1 },
+    ]),
+    [
+      { SwapTotal: 2 ** 42 - 1, SwapFree: 2048 },
+      { swap_total_mib: 2 ** 32 - 1, swap_free_mib: 2 },
+    ],
     [
       { MemTotal: 4096, MemFree: 5000 },
       { mem_total_mib: 4, mem_free_mib: 4, mem_avail_mib: 1 },
@@ -285,6 +292,7 @@ t.test('files of which one number cannot be', async t => {
     ['proc/loadavg', `0.00 0.00 42949672.96 1/1 1\n`, 'load', false],
     ['proc/loadavg', `0.00 0.00 0.00 1/${most + 1} 1\n`, 'load', false],
     ['proc/loadavg', '0.00 0.00 0.00 -1/7 -1\n', 'load', true],
+    ['proc/loadavg', '0.00 0.00 0.00 0/0 0\n', 'load', false],
     ['proc/meminfo', meminfo({ MemTotal: 0 })['proc/meminfo'] ?? '', 'memory', false],
     ['proc/sys/fs/file-nr', `${2n ** 63n - 1n}\t0\t1\n`, 'files', true],
     ['proc/sys/fs/file-nr', `${2n ** 63n}\t0\t1\n`, 'files', false],

@@ -159,6 +159,46 @@ const ITEMS: [what: string, now: Files, report: object, said: string][] = [
     'ROOT/now/sys/class/hwmon/hwmon0/temp1_input has unexpected content: its readings are left out\n',
   ],
   [
+    'a sensor without a wire',
+    files(
+      cpus(4),
+      chip(0, 'k10temp', { temp1_label: 'Package id 0', temp1_input: -3000 }),
+      chip(1, 'k10temp', { temp1_label: 'Package id 1', temp1_input: 0 }),
+      chip(2, 'board', { temp1_label: 'Inlet', temp1_input: 40, temp2_label: 'Inlet', temp2_input: 0 }),
+    ),
+    { temp_hottest_dc: -30, temp_inlet_dc: 0, group: [{ temp_dc: -30 }, { temp_dc: undefined }] },
+    '',
+  ],
+  [
+    'sensors that all show 0 °C',
+    files(
+      cpus(4),
+      chip(0, 'k10temp', { temp1_label: 'Package id 0', temp1_input: 0 }),
+      chip(2, 'board', { temp1_label: 'Inlet', temp1_input: 0 }),
+    ),
+    { temp_hottest_dc: 0, temp_inlet_dc: 0, group: [{ temp_dc: 0 }, { temp_dc: undefined }] },
+    '',
+  ],
+  [
+    'zones of powercap that are switched off and count nothing',
+    files(
+      zone('intel-rapl:0', 'package-0', 1000),
+      zone('intel-rapl:0:0', 'dram', 0),
+      { 'sys/class/powercap/intel-rapl:0/enabled': '0\n', 'sys/class/powercap/intel-rapl:0:0/enabled': '0\n' },
+      { 'sys/class/powercap/intel-rapl:0:0/energy_uj': '0\n' },
+    ),
+    { energy_cpu_mj: 1_000_000, energy_dram_mj: undefined },
+    '',
+  ],
+  [
+    'an RDMA port whose counter is at its end',
+    files(port('mlx4_0', '1000'), port('mlx4_1', '5'), {
+      'sys/class/infiniband/mlx4_1/ports/1/counters/port_rcv_packets': `${2 ** 32 - 1}\n`,
+    }),
+    { fabric: { rx_bytes: '4000', interfaces: 1 } },
+    'ROOT/now/sys/class/infiniband/mlx4_1/ports/1/counters/port_rcv_packets is at its end\n',
+  ],
+  [
     'a clock rate',
     files(cpus(4), { 'sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq': '<unknown>\n' }),
     { group: [{ mhz: 2000 }, { mhz: 3500 }] },
@@ -171,6 +211,56 @@ const ITEMS: [what: string, now: Files, report: object, said: string][] = [
     '',
   ],
 ];
+t.test('equal nodes have equal hashes, whatever their MACs and processors are', async t => {
+  const hash = async (now: Files) => {
+    const trees = new ForeignTrees(t);
+    trees.write({}, now);
+    const { report } = await trees.ask();
+    return (report.valid as string[]).includes('hw_hash') ? report.hw_hash : undefined;
+  };
+  const nics = (mbps: Record<string, number>) =>
+    files(
+      ...Object.entries(mbps).map(([name, speed]) => ({
+        [`sys/class/net/${name}/device/vendor`]: '0x15b3\n',
+        [`sys/class/net/${name}/speed`]: `${speed}\n`,
+      })),
+    );
+  const [enx, twin] = [
+    await hash(nics({ enxa4c64f0c1122: 100, enx02aabbccddee: 1000, wlx001122334455: 0 })),
+    await hash(nics({ enx0000000000ff: 1000, enxfeffffffffff: 100, wlxa4c64f0c1122: 0 })),
+  ];
+  t.ok(enx);
+  t.equal(enx, twin);
+  for (const other of [
+    { enxa4c64f0c1122: 100, enx02aabbccddee: 100, wlx001122334455: 0 },
+    { enxa4c64f0c112: 100, enx02aabbccddee: 1000, wlx001122334455: 0 },
+    { enxa4c64f0c112G: 100, enx02aabbccddee: 1000, wlx001122334455: 0 },
+    { enxa4c64f0c1122: 100, wlx001122334455: 0 },
+  ] as Record<string, number>[])
+    t.not(await hash(nics(other)), enx, JSON.stringify(other));
+  t.equal(await hash(nics({ 'vif1.0': 0, eth0: 100 })), await hash(nics({ eth0: 100 })), 'whatever guests run');
+
+  const s390 = (identification: string, machine = 8561) =>
+    `vendor_id       : IBM/S390\n# processors    : 4\nbogomips per cpu: 3241.00\nprocessor 0: version = 00,  identification = ${identification},  machine = ${machine}\n\ncpu number      : 0\ncpu MHz static  : 5200\n\n`;
+  const loongArch = (model: string) =>
+    `system type\t\t: generic-loongson-machine\n\nprocessor\t\t: 0\nCPU Family\t\t: Loongson-64bit\nModel Name\t\t: ${model}\nCPU Revision\t\t: 0x10\n\n`;
+  const riscV = (isa: string, more = '') => `processor\t: 0\nhart\t\t: 2\nisa\t\t: ${isa}\nmmu\t\t: sv39\n${more}\n`;
+  const cpuinfos = [
+    s390('0ABCD8'),
+    s390('0ABCD8', 3931),
+    loongArch('Loongson-3A5000'),
+    loongArch('Loongson-3A6000'),
+    riscV('rv64imafdc'),
+    riscV('rv64imac'),
+    riscV('rv64imafdc', 'mvendorid\t: 0x489\n'),
+  ];
+  const hashes = [];
+  for (const cpuinfo of cpuinfos) hashes.push(await hash({ 'proc/cpuinfo': cpuinfo }));
+  t.equal(new Set(hashes.filter(Boolean)).size, cpuinfos.length, 'each model has its own');
+  t.equal(await hash({ 'proc/cpuinfo': s390('0F0F0F') }), hashes[0], 'but each machine of it has the same');
+  t.equal(await hash({ 'proc/cpuinfo': 'processor\t: 0\n\nmodel name\t: of the second\n' }), undefined);
+});
+
 for (const [what, now, report, said] of ITEMS)
   t.test(`one bad item costs itself: ${what}`, async t => {
     const trees = new ForeignTrees(t);

@@ -250,6 +250,18 @@ t.test('what is over hides no rack that is down', async t => {
   );
 });
 
+t.test('a silence that is over says that the node or its sender stood still', async t => {
+  const still = (list: string, stoodStillUs: number) =>
+    many(list, { silence: { began: 130, ended: 60, stoodStillUs } });
+  const rest = many('z[1-40]');
+  const [one] = lines([...still('n1', 13_689_000), ...rest]);
+  t.match(one?.what, /; the node or its sender stood still for 13\.6s$/);
+  const [longest] = lines([...still('n1', 2 ** 32 - 1), ...rest]);
+  t.match(longest?.what, /; the node or its sender stood still for over 71 min$/);
+  const [rack] = lines([...still('a', 13_600_000), ...many('b', { silence: { began: 130, ended: 60 } }), ...rest]);
+  t.match(rack?.what, /; 1 of them stood still for 13\.6s$/);
+});
+
 t.test('a node of another rack that falls at the same moment has a line of its own', async t => {
   const fell = (list: string) => many(list, { age: 60, silence: { began: 60 } });
   const rest = many('z[1-40]');

@@ -18,6 +18,7 @@ struct zone {
   uint64_t id;   /* by the package, because folders are numbered as zones come */
   int fd;        /* of its counter; -1: it cannot be opened */
   uint64_t range; /* the value at which it wraps, microjoules */
+  uint64_t before; /* as last read */
   bool has_range;
 };
 
@@ -64,12 +65,13 @@ static bool is_subzone(struct span name) {
   return eat(&name, SPAN("intel-rapl")) && eat_number(&name) && eat_number(&name) && name.len == 0;
 }
 
-/* The counter of the zone in this folder; an open one stays open. */
-static int open_counter(struct reading *now, struct zone *old, unsigned olds, struct span name) {
+/* The counter of the zone in this folder; an open one stays open, and what it showed stays in `before`. */
+static int open_counter(struct reading *now, struct zone *old, unsigned olds, struct span name, uint64_t *before) {
   for (unsigned i = 0; i < olds; i++) {
     if (old[i].fd == -1 || !span_is(name, span_of(old[i].name))) continue;
     const int fd = old[i].fd;
     old[i].fd = -1;
+    *before = old[i].before;
     return fd;
   }
   int error = 0;
@@ -131,7 +133,7 @@ static void list(struct reading *now, struct kind *kind, name_filter *filter, bo
     *zone = (struct zone){.fd = -1};
     memcpy(zone->name, name_at(&names, i).at, name_at(&names, i).len);
     zone->has_range = leaf_count(now, "/max_energy_range_uj", PARSE, &zone->range);
-    zone->fd = open_counter(now, old, olds, name_at(&names, i));
+    zone->fd = open_counter(now, old, olds, name_at(&names, i), &zone->before);
     path_cut(now, root + 1);
     path_add(now, name_at(&names, i));
     zone->id = zone_id(now, name_at(&names, i));
@@ -179,13 +181,24 @@ static bool read_zone(struct reading *now, const struct zone *zone, uint64_t *uj
   return false;
 }
 
+/* Whether the zone is switched off, and its counter stands still. Mostly `enabled` is of limits alone. */
+static bool stands_still(struct reading *now, struct zone *zone, uint64_t uj) {
+  struct span text;
+  path_begin(now, now->world->sys, "/class/powercap/");
+  path_text(now, zone->name);
+  const bool stands = (uj == 0 || uj == zone->before) && leaf_text(now, "/enabled", QUIETLY, &text) &&
+                      span_is(text, SPAN("0\n"));
+  zone->before = uj;
+  return stands;
+}
+
 /* Whole joules, in mJ: finer values would show an attacker what the CPU computes. */
 static bool read_kind(struct reading *now, struct kind *kind, uint64_t *mj) {
   uint64_t uj[BB_MOST_ZONES];
   bool whole = kind->whole;
   for (unsigned i = 0; i < kind->count && kind->whole; i++) {
-    const struct zone *zone = &kind->zone[i];
-    const bool is_read = read_zone(now, zone, &uj[i]);
+    struct zone *zone = &kind->zone[i];
+    const bool is_read = read_zone(now, zone, &uj[i]) && !stands_still(now, zone, uj[i]);
     whole &= is_read && zone->has_range && uj[i] <= zone->range;
   }
   if (!whole && left > AFTER_FAILURE) left = AFTER_FAILURE;

@@ -83,8 +83,12 @@ static bool read_port(struct reading *now, uint64_t id, struct ports *ports) {
   static const char *const drops[] = {"/counters/port_xmit_discards"};
   uint64_t value[4];
   bb_wide failed = 0, dropped = 0;
-  for (unsigned i = 0; i < 4; i++)
+  for (unsigned i = 0; i < 4; i++) {
     if (!leaf_count(now, leaves[i], PARSE, &value[i])) return false;
+    if (value[i] != UINT32_MAX) continue; /* where old adapters stop */
+    complain(now, now->path, leaves[i], " is at its end", (char *)NULL);
+    return false;
+  }
   if (!sum_optional(now, errors, 5, &failed) || !sum_optional(now, drops, 1, &dropped)) return false;
   sum_read(&sum, NULL, id, (const bb_wide[]){value[0], value[1], value[2], value[3], failed, dropped}, NULL);
   ports->count++;

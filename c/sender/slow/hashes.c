@@ -26,24 +26,38 @@ static void hash_line(uint32_t *crc, struct span key, bb_wide number) {
   hash(crc, SPAN("\n"));
 }
 
-/* The lines `cpu KEY: VALUE` of the first CPU. The keys identify the model, on all architectures, in the order of
- * the text. */
+/* The lines `cpu KEY: VALUE` of the first CPU. The first keys identify the model; where there are none of them, as on
+ * s390x, MIPS, LoongArch and older kernels of RISC-V, the others do. In the order of the text. */
 static bool hash_model(struct reading *now, uint32_t *crc) {
-  static const struct span keys[] = {SPAN_TEXT("model name"), SPAN_TEXT("cpu"), SPAN_TEXT("uarch"),
-                                     SPAN_TEXT("CPU implementer"), SPAN_TEXT("CPU variant"), SPAN_TEXT("CPU part"),
-                                     SPAN_TEXT("CPU revision"), SPAN_TEXT("microcode")};
-  struct span text = {NULL, 0}, value[sizeof keys / sizeof keys[0]] = {{0}}, line;
+  static const struct span keys[] = {
+    SPAN_TEXT("model name"), SPAN_TEXT("cpu"), SPAN_TEXT("uarch"), SPAN_TEXT("CPU implementer"),
+    SPAN_TEXT("CPU variant"), SPAN_TEXT("CPU part"), SPAN_TEXT("CPU revision"), SPAN_TEXT("microcode"),
+    SPAN_TEXT("vendor_id"), SPAN_TEXT("machine"), SPAN_TEXT("system type"), SPAN_TEXT("cpu model"),
+    SPAN_TEXT("CPU Family"), SPAN_TEXT("Model Name"), SPAN_TEXT("CPU Revision"), SPAN_TEXT("isa"), SPAN_TEXT("mmu"),
+    SPAN_TEXT("mvendorid"), SPAN_TEXT("marchid"), SPAN_TEXT("mimpid"),
+  };
+  enum { OTHERS = 8, MACHINE, KEYS = sizeof keys / sizeof keys[0] };
+  struct span text = {NULL, 0}, value[KEYS] = {{0}}, line;
+  unsigned paragraph = 0;
+  bool any = false, plain = true;
   path_begin(now, now->world->proc, "/cpuinfo");
   if (read_once(now->path, FILE_IN_LINES, CPUINFO_HEAD, now->text, SMALL_BYTES, &text) != 0) text.len = 0;
-  while (next_line(&text, &line) && line.len > 0) {
+  while (next_line(&text, &line)) {
+    if (line.len == 0 && (any || ++paragraph == 2)) break;
     const char *colon = find_char(line, ':');
     const struct span key = trimmed((struct span){line.at, colon == NULL ? 0 : (size_t)(colon - line.at)});
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-      if (value[i].at == NULL && span_is(key, keys[i]))
+    for (size_t i = paragraph == 0 ? 0 : OTHERS; i < KEYS; i++)
+      if (value[i].at == NULL && span_is(key, keys[i])) {
         value[i] = trimmed(without(line, (size_t)(colon - line.at) + 1));
+        any |= i < OTHERS;
+      }
+    /* On s390x a line for each CPU; its identification is that of the machine, and no other has it. */
+    const char *machine = key.len == 0 ? NULL : memmem(line.at, line.len, "machine = ", 10);
+    if (is_numbered(key, SPAN("processor "), SPAN("")) && machine != NULL && value[MACHINE].at == NULL)
+      value[MACHINE] = trimmed(without(line, (size_t)(machine - line.at) + 10));
   }
-  bool any = false, plain = true;
-  for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+  const bool is_usual = any;
+  for (size_t i = is_usual ? 0 : OTHERS; i < (is_usual ? OTHERS : KEYS); i++) {
     if (value[i].at == NULL) continue;
     any = true;
     plain &= is_plain(value[i]);
@@ -76,35 +90,53 @@ static bool read_installed_memory(struct reading *now, bb_wide *bytes, bool *has
   return true;
 }
 
-static bool is_any(struct span name) { return name.len > 0; }
+struct nic {
+  struct span name;
+  uint32_t mbps;
+};
+
+/* enxMAC, wlxMAC and the like are equal on equal nodes without the MAC. */
+static struct span without_mac(struct span name) {
+  bool is_mac = name.len == 15 && name.at[2] == 'x';
+  for (size_t i = 0; i < 2 && is_mac; i++) is_mac = name.at[i] >= 'a' && name.at[i] <= 'z';
+  for (size_t i = 3; i < 15 && is_mac; i++) is_mac = is_hex(name.at[i]);
+  return is_mac ? (struct span){name.at, 3} : name;
+}
+
+static bool is_before(const struct nic *a, const struct nic *b) {
+  const size_t shorter = a->name.len < b->name.len ? a->name.len : b->name.len;
+  const int order = memcmp(a->name.at, b->name.at, shorter);
+  if (order != 0 || a->name.len != b->name.len) return order != 0 ? order < 0 : a->name.len < b->name.len;
+  return a->mbps < b->mbps;
+}
 
 /* The lines `nic NAME: MBPS` of the interfaces that have a device, by the bytes of their names. */
 static bool hash_nics(struct reading *now, uint32_t *crc) {
   path_begin(now, now->world->sys, "/class/net");
-  const struct names all = list_names_with(now, is_any, "/device");
+  const struct names all = list_names_with(now, may_have_device, "/device");
   const size_t root = path_text(now, "/");
-  struct span last = {NULL, 0};
   bool plain = true;
-  for (unsigned k = 0; k < all.count; k++) { /* few: each is found by searching for the next name */
-    struct span next = {NULL, 0};
-    for (unsigned i = 0; i < all.count; i++) {
-      const struct span name = name_at(&all, i);
-      if ((last.at == NULL || strcmp(name.at, last.at) > 0) && (next.at == NULL || strcmp(name.at, next.at) < 0))
-        next = name;
-    }
-    last = next;
-    plain &= is_plain(next);
+  struct nic *nics = allocate_memory(now, all.count * sizeof *nics);
+  for (unsigned i = 0; nics != NULL && i < all.count; i++) {
+    const struct span name = name_at(&all, i);
+    struct nic one = {without_mac(name), 0};
     struct span text;
-    uint32_t mbps = 0;
+    plain &= is_plain(name);
     path_cut(now, root + 1);
-    path_add(now, next);
-    if (leaf_text(now, "/speed", QUIETLY, &text)) parse_speed(text, &mbps);
+    path_add(now, name);
+    if (leaf_text(now, "/speed", QUIETLY, &text)) parse_speed(text, &one.mbps);
+    unsigned at = i;
+    for (; at > 0 && is_before(&one, &nics[at - 1]); at--) nics[at] = nics[at - 1];
+    nics[at] = one;
+  }
+  for (unsigned i = 0; nics != NULL && i < all.count; i++) {
     hash(crc, SPAN("nic "));
-    hash(crc, next);
-    hash_line(crc, SPAN(": "), mbps);
+    hash(crc, nics[i].name);
+    hash_line(crc, SPAN(": "), nics[i].mbps);
   }
   drop_names(now, &all);
-  if (plain) return true;
+  if (nics == NULL) complain(now, "there are too many interfaces: hw_hash is left out", (char *)NULL);
+  if (plain && nics != NULL) return true;
   complain(now, "an interface below ", now->world->sys, " has no plain name: hw_hash is left out", (char *)NULL);
   return false;
 }

@@ -46,12 +46,11 @@ static bool too_many_speeds(struct reading *now) {
   return too_many(now, BB_MOST_SPEEDS, "network interfaces with a speed");
 }
 
-static bool is_any(struct span name) { return name.len > 0; }
 static bool is_not_loopback(struct span name) { return name.len > 0 && !span_is(name, SPAN("lo")); }
 
 void slow_links(struct reading *now) {
   path_begin(now, now->world->sys, "/class/net");
-  struct names all = list_names_with(now, is_any, "/device");
+  struct names all = list_names_with(now, may_have_device, "/device");
   const bool is_physical = all.count > 0;
   if (!is_physical && (count_names(now, is_not_loopback) <= BB_MOST_LINKS || too_many_speeds(now)))
     all = list_names(now, is_not_loopback);

@@ -1,5 +1,6 @@
 #include "mounts.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 
 struct line {
@@ -108,7 +109,7 @@ static bool is_covered(const struct mounts *mounts, uint64_t key) {
 #define MOUNTS_SOURCES 4u
 
 static struct mounts *free_table(void) {
-  static struct mounts tables[MOUNTS_SOURCES] LARGE;
+  static struct mounts tables[MOUNTS_SOURCES];
   for (unsigned i = 0; i < MOUNTS_SOURCES; i++)
     if (!atomic_exchange(&tables[i].in_use, true)) return &tables[i];
   return NULL;
@@ -119,13 +120,20 @@ void close_mounts(struct mounts *mounts) {
 }
 
 static bool read_mounts(struct reading *now, enum how how, struct mounts *mounts) {
-  struct span text;
+  struct stat stats;
+  int error = 0;
+  size_t lines = 0;
   path_begin(now, now->world->proc, now->world->process);
   path_text(now, "/mountinfo");
-  const int error = read_once(now->path, FILE_IN_LINES, 0, mounts->text, MOST_BYTES, &text);
+  struct kernel_file file = {.fd = open_regular(now->path, &stats, &error), .flags = FILE_IN_LINES};
+  if (error == 0) error = read_growing(&file, &mounts->memory, 0, &mounts->text);
+  file_close(&file);
+  for (struct span left = mounts->text, one; error == 0 && next_line(&left, &one);) lines++;
+  const size_t used = (mounts->text.len + 7) / 8 * 8;
+  if (error == 0 && !make_room(&mounts->memory, used + lines * sizeof *mounts->covered)) error = ENOMEM;
+  const struct span text = mounts->text = (struct span){mounts->memory.at, mounts->text.len};
   mounts->count = 0;
-  mounts->length = error == 0 ? text.len : 0;
-  mounts->covered = (uint64_t *)(void *)(mounts->text + (mounts->length + 7) / 8 * 8);
+  mounts->covered = (uint64_t *)(void *)(mounts->memory.at + used);
   if (error != 0) {
     if (how == MAYBE && means_absent(now->path, error)) return false;
     char why[1024];
@@ -152,13 +160,13 @@ struct mounts *open_mounts(struct reading *now, enum how how) {
 }
 
 bool next_mount(const struct mounts *mounts, size_t *at, struct mount *mount) {
-  struct span left = {mounts->text + *at, mounts->length - *at}, one;
+  struct span left = without(mounts->text, *at), one;
   struct line line;
   while (next_line(&left, &one)) {
     /* The order does not help: a root that was moved into place comes after the mounts on it. */
     if (!mounts_parse_line(one, &line) || is_covered(mounts, key_of(line.id, line.mount.point))) continue;
     *mount = line.mount;
-    *at = mounts->length - left.len;
+    *at = mounts->text.len - left.len;
     return true;
   }
   return false;

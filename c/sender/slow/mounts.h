@@ -15,13 +15,13 @@ struct mount {
   bool read_only;
 };
 
-/* The mounts in one text. Only the used part of these megabytes costs memory. A line has at least 18 bytes. */
+/* The mounts in one text. */
 struct mounts {
   _Atomic bool in_use;
-  size_t length;
+  struct span text;
   unsigned count;    /* of the mount points that are covered */
   uint64_t *covered; /* right after the text: mostly both share a page */
-  _Alignas(8) char text[MOST_BYTES + 8 + MOST_BYTES / 18 * sizeof(uint64_t)];
+  struct room memory;
 };
 
 /* Reads them into a table that is to be given back; NULL if they cannot be read or are invalid. A source has one table

@@ -118,7 +118,7 @@ static struct {
 } speeds[BB_MOST_LINKS] LARGE;
 
 static struct slow_world world;
-static struct worker_memory *places;
+static struct worker_memory *places[WORKERS]; /* NULL: not needed so far */
 static bool has_alarms, create_told;
 static sem_t round_closed;
 static _Atomic uint32_t round_ms;
@@ -320,10 +320,19 @@ static void *work(void *argument) {
   return NULL;
 }
 
+static bool has_place(unsigned i) {
+  if (places[i] != NULL) return true;
+  void *memory = mmap(NULL, sizeof *places[i], PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  places[i] = memory;
+  return true;
+}
+
 /* An idle worker; NULL: there can be none. */
 static struct worker *spare(void) {
   for (unsigned i = 0; i < WORKERS; i++) {
-    struct worker *worker = &places[i].worker;
+    if (!has_place(i)) return NULL;
+    struct worker *worker = &places[i]->worker;
     if (worker->started && worker->source < 0) return worker;
     if (worker->started) continue;
     pthread_attr_t attributes;
@@ -331,8 +340,8 @@ static struct worker *spare(void) {
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 #if OWN_STACKS
-    mprotect(places[i].guard, GUARD_BYTES, PROT_NONE);
-    pthread_attr_setstack(&attributes, places[i].stack, STACK_BYTES);
+    mprotect(places[i]->guard, GUARD_BYTES, PROT_NONE);
+    pthread_attr_setstack(&attributes, places[i]->stack, STACK_BYTES);
 #endif
     worker->source = -1;
     sem_init(&worker->go, 0, 0);
@@ -365,16 +374,13 @@ bool rounds_open(const struct slow_world *of, uint32_t interval_ms, bool alarms)
   rounds_change(interval_ms);
   pthread_mutex_init(&side.lock, NULL);
   sem_init(&round_closed, 0, 0);
-  void *memory =
-      mmap(NULL, WORKERS * sizeof *places, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) return false;
-  places = memory;
+  if (!has_place(0)) return false;
   if (alarms) notices = notices_open();
   return true;
 }
 
 void rounds_open_privileged(void) {
-  struct reading *reading = &places[0].worker.reading; /* no worker has it yet */
+  struct reading *reading = &places[0]->worker.reading; /* no worker has it yet */
   reading_begin(reading, &world);
   open_energy(reading);
   if (is_new_trouble(false, reading)) tell(reading->trouble);

@@ -287,7 +287,7 @@ bool ask_file_system(struct reading *now, const char *path, struct file_system *
 
 /* Kept from one reading to the next. */
 static pthread_mutex_t packages_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct topology packages LARGE;
+static struct topology packages;
 static uint64_t packages_key; /* for the online CPUs, and the tree */
 static bool packages_known;
 
@@ -305,8 +305,7 @@ const struct topology *lock_packages(struct reading *now, enum how how) {
   if (now->busy) return NULL;
   if (!packages_known || packages_key != key) {
     packages_key = key;
-    list_cpus(text, &packages);
-    packages_known = read_topology(now->world->sys, &packages, now->text);
+    packages_known = list_cpus(text, &packages) && read_topology(now->world->sys, &packages, now->text);
   }
   if (packages_known) return &packages;
   unlock_packages();

@@ -15,6 +15,7 @@ struct sensor {
   uint32_t path; /* below /sys, in `text` */
   uint8_t use;   /* 0: not read */
   uint8_t label, chip, group;
+  bool zero; /* it shows exactly 0.0 °C */
   int64_t package; /* for a label `Package id N` */
 };
 
@@ -286,20 +287,25 @@ static void set_higher(struct highest *highest, int16_t tenths) {
   highest->any = true;
 }
 
-/* Returns whether all sensors answered. Those that did not are left out until the next plan. */
+/* Returns whether all sensors answered. Those that did not are left out until the next plan. A sensor without a wire
+ * shows exactly 0.0 °C: where others show something else, that is not known. */
 static bool read_sensors(struct reading *now, struct highest *hottest, struct highest *inlet,
                          struct highest groups[MOST_GROUPS]) {
-  bool whole = true;
+  bool whole = true, any = false;
   *hottest = *inlet = (struct highest){0};
   for (unsigned g = 0; g < MOST_GROUPS; g++) groups[g] = (struct highest){0};
   for (unsigned pass = 0; pass < 2; pass++)
     for (unsigned i = 0; i < plan.sensors; i++) {
       struct sensor *sensor = &planned.sensor[i];
+      if (pass == 0) sensor->zero = false;
       if (sensor->use != (pass == 0 ? HOTTEST : INLET)) continue;
       struct span text;
       int16_t tenths = 0;
       path_begin(now, now->world->sys, planned.text + sensor->path);
       if (read_text(now, MAYBE, &text) && (parse_temperature(text, &tenths) || not_understood(now, MAYBE))) {
+        sensor->zero = span_is(text, SPAN("0\n"));
+        any |= !sensor->zero;
+        if (sensor->zero) continue;
         set_higher(pass == 0 ? hottest : inlet, tenths);
         if (sensor->group < MOST_GROUPS) set_higher(&groups[sensor->group], tenths);
       } else {
@@ -307,6 +313,12 @@ static bool read_sensors(struct reading *now, struct highest *hottest, struct hi
         whole = false;
       }
     }
+  for (unsigned i = 0; i < plan.sensors && !any; i++) {
+    const struct sensor *sensor = &planned.sensor[i];
+    if (!sensor->zero) continue;
+    set_higher(sensor->use == HOTTEST ? hottest : inlet, 0);
+    if (sensor->group < MOST_GROUPS) set_higher(&groups[sensor->group], 0);
+  }
   return whole;
 }
 

@@ -8,7 +8,7 @@ static struct {
   uint64_t key;
   bool known;
   struct topology cpus; /* `id` and `package` are of the packages, the latter the number of their first CPU */
-} first LARGE;
+} first;
 
 static struct member members[BB_MOST_MEMBERS] LARGE;
 static struct member_sum sum = {.members = members, .room = BB_MOST_MEMBERS, .counts = 1, .is_tally = true};
@@ -67,9 +67,8 @@ void slow_throttle(struct reading *now) {
   memcpy(list, online.at, online.len);
   if (!read_events(now, (unsigned)number, MAYBE, &count)) return;
   if (!first.known || first.key != key) {
-    list_cpus((struct span){list, online.len}, &first.cpus);
     first.key = key;
-    first.known = find_first(now);
+    first.known = list_cpus((struct span){list, online.len}, &first.cpus) && find_first(now);
   }
   if (!first.known) {
     complain(now, "a CPU below ", now->world->sys, "/devices/system/cpu does not name its package", (char *)NULL);

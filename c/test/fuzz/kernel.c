@@ -11,14 +11,14 @@
 const char fuzz_unit[] = "texts";
 uint64_t fuzz_units;
 
-static struct interface interfaces[MOST_INTERFACES];
-static struct disk disks[MOST_DISKS];
+static struct room of_interfaces, of_disks;
 static enum parsed groups_parsed, sums_parsed;
 
 static bool stat_of(struct span text, struct bb_report *report) {
   struct stat_times times, before = {.ticks = {0}};
   struct span rest;
-  static struct topology topology = {.groups = MOST_GROUPS, .online = MOST_GROUPS};
+  static struct topology_cpu cpus[MOST_GROUPS];
+  static struct topology topology = {.groups = MOST_GROUPS, .online = MOST_GROUPS, .cpu = cpus};
   for (unsigned i = 0; i < MOST_GROUPS; i++) topology.cpu[i].number = topology.cpu[i].group = (uint8_t)i;
   groups_parsed = groups_parse(text, &topology, &rest);
   sums_parsed = parse_stat(text, rest, report, &times);
@@ -67,6 +67,9 @@ static void hex(FILE *out, const void *bytes, size_t length) {
 static void tell_interfaces(struct span text, FILE *out) {
   unsigned count;
   uint64_t names;
+  struct span place = text; /* the text stays where it is */
+  MUST(known_room(&known_links, &of_interfaces, sizeof(struct interface), &place, "interfaces"), "no memory");
+  struct interface *interfaces = (struct interface *)(void *)of_interfaces.at;
   const enum parsed parsed = parse_netdev(text, interfaces, &count, &names);
   if (parsed == REFUSED) {
     fputs("no", out);
@@ -84,7 +87,7 @@ static void tell_interfaces(struct span text, FILE *out) {
   /* Every one counts: as they are put into a report. */
   const struct speeds speeds = {0};
   struct bb_report report = {0};
-  known_meet(&known_links, interfaces, sizeof interfaces[0], count, names, 1);
+  known_meet(&known_links, interfaces, sizeof *interfaces, count, names, 1);
   struct link_row *rows = known_links.rows;
   for (unsigned i = 0; i < count; i++) rows[i] = (struct link_row){.known = rows[i].known, .index = i % 3, .state = 1};
   arrange(interfaces, rows, count, &speeds, &report);
@@ -95,6 +98,9 @@ static void tell_disks(struct span text, FILE *out) {
   unsigned count;
   uint64_t names;
   struct bb_report report = {0};
+  struct span place = text;
+  MUST(known_room(&known_disks, &of_disks, sizeof(struct disk), &place, "disks"), "no memory");
+  struct disk *disks = (struct disk *)(void *)of_disks.at;
   const enum parsed parsed = parse_diskstats(text, disks, &count, &names);
   if (parsed == REFUSED) {
     disks_forget();
@@ -102,7 +108,7 @@ static void tell_disks(struct span text, FILE *out) {
     return;
   }
   fprintf(out, "%d ", parsed);
-  known_meet(&known_disks, disks, sizeof disks[0], count, names, 1);
+  known_meet(&known_disks, disks, sizeof *disks, count, names, 1);
   struct disk_row *rows = known_disks.rows;
   for (unsigned i = 0; i < count; i++) rows[i].whole = true;
   sum_restart(&disk_sum); /* each text is the first one of its run */

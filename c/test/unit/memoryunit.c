@@ -287,7 +287,7 @@ static void check_silences(void) {
   wait_up_to(500);
   CHECK(is_silence(20, -1, 1), "it goes on");
   lay_up_to(501);
-  CHECK(is_silence(20, 501, 1), "until it is heard");
+  CHECK(is_silence(20, 501, 1) && memory()->stood_still_us == 0, "until it is heard");
   wait_up_to(600);
   CHECK(is_silence(501, -1, 2), "one that begins where the last one ended");
   lay_up_to(700);
@@ -300,11 +300,25 @@ static void check_silences(void) {
   wait_up_to(740);
   CHECK(is_silence(700, 713, 3), "our own deafness is none");
   lay_up_to(741);
+  wait_up_to(755);
+  report.flags = BB_FLAGS_LATE | BB_FLAGS_SKIPPED;
+  report.valid |= BB_VALID_SENDER;
+  report.late_us = 13600000;
+  lay_up_to(756);
+  report.flags = 0;
+  report.late_us = 100;
+  lay_up_to(757);
+  CHECK(is_silence(741, 756, 4) && memory()->stood_still_us == 13600000, "it stood still");
+  wait_up_to(770);
+  report.flags = BB_FLAGS_LATE;
+  report.late_us = 600000;
+  lay_up_to(771);
+  CHECK(is_silence(757, 771, 5) && memory()->stood_still_us == 0, "a timer that was late is no reason");
   report.flags = BB_FLAGS_GOODBYE;
-  lay_up_to(742);
+  lay_up_to(772);
   wait_up_to(900);
-  CHECK(is_silence(700, 713, 3), "nor is a goodbye");
-  CHECK(BB_SAID_STAMP(memory()->last_words) == ms_at(700), "which is no last word either");
+  CHECK(is_silence(757, 771, 5), "nor is a goodbye");
+  CHECK(BB_SAID_STAMP(memory()->last_words) == ms_at(757), "which is no last word either");
 }
 
 static void check_last_words(void) {

@@ -28,5 +28,6 @@ export function parseLoadavg(text: string): Loadavg | undefined {
   if (load1_c === undefined || load5_c === undefined || load15_c === undefined || threads === undefined)
     return undefined;
   if ([load1_c, load5_c, load15_c].some(load => load > MOST_TASKS * 100) || threads > MOST_TASKS) return undefined;
+  if (threads === 0) return undefined; // One reads it.
   return { load1_c, load5_c, load15_c, threads };
 }

@@ -23,6 +23,9 @@ const REQUIRED = [
   ['mem_pagetables_mib', 'PageTables:'],
 ] as const;
 
+/** Containers show 4 PiB of swap and more where they have no limit, or a number below zero. */
+const NO_SWAP_MIB = 2 ** 32;
+
 /** Parts of the memory. */
 const PARTS = [
   'mem_avail_mib',
@@ -76,6 +79,7 @@ export function parseMeminfo(text: string): Meminfo | undefined {
   const total = kib(text, 'MemTotal:') ?? 0;
   if (total === 0) return undefined;
   for (const part of PARTS) out[part] = least(out[part], over(total, 1024));
+  if ((out.swap_total_mib ?? 0) >= NO_SWAP_MIB) out.swap_total_mib = 0;
   out.swap_free_mib = least(out.swap_free_mib, out.swap_total_mib);
 
   const has = (key: string) => lineStart(text, key) !== -1;

@@ -42,6 +42,10 @@ export function parseIndex(text: string | undefined): number {
   return Number(u64(text?.trim()) ?? Number.POSITIVE_INFINITY);
 }
 
+/** A name that may have a device of its own: vifN.M is Xen's end of a guest's interface. */
+const hasDevice = (sys: string, name: string) =>
+  !/^vif\d+\.\d+$/.test(name) && existsSync(`${dirOf(sys, name)}/device`);
+
 const dirOf = (sys: string, name: string) => `${sys}/class/net/${name}`;
 
 /** What /sys/class/net says about an interface. */
@@ -110,11 +114,16 @@ export class CountedLinks {
     return this.#physical > constants.most.links;
   }
 
+  /** Whether none has a device, but one whose line is not understood: virtual ones do not replace it. */
+  get lacksDevice(): boolean {
+    return this.#physical === 0 && readdirOr(`${this.sys}/class/net`).some(name => hasDevice(this.sys, name));
+  }
+
   #look(all: readonly { name: string }[]): void {
     const { rows } = this.#known;
     const due = this.#known.meet(all);
     for (const name of due) {
-      const device = existsSync(`${dirOf(this.sys, name)}/device`);
+      const device = hasDevice(this.sys, name);
       const behind = device && isBehind(this.sys, name, all);
       rows.set(name, { device, behind, represents: rows.get(name)?.represents ?? false });
     }
@@ -174,10 +183,14 @@ function isFolder(path: string): boolean {
 
 /** Whether it stands on others of the same namespace, as bridges, bonds and VLANs do. */
 export function isStacked(sys: string, name: string): boolean {
+  return readdirOr(dirOf(sys, name)).some(name => name.startsWith('lower_'));
+}
+
+function readdirOr(path: string): string[] {
   try {
-    return readdirSync(dirOf(sys, name)).some(name => name.startsWith('lower_'));
+    return readdirSync(path);
   } catch {
-    return false;
+    return [];
   }
 }
 
@@ -195,7 +208,7 @@ export function leftOutTeller(tell: Tell | undefined): (names: readonly string[]
 
 /** Those of `names` with a device. */
 export function withDevice(sys: string, names: readonly string[]): string[] {
-  return names.filter(name => existsSync(`${dirOf(sys, name)}/device`));
+  return names.filter(name => hasDevice(sys, name));
 }
 
 /** The speed of an interface in Mbit/s, 0 if unknown. May wait for the kernel. */

@@ -41,8 +41,17 @@ const SUBZONE = /^intel-rapl:[0-9a-f]{1,8}:[0-9a-f]{1,8}$/;
 const PACKAGE = /^package-\d+(?:-die-\d+)?\n$/;
 const DRAM = /^dram\n$/;
 
-/** The zones of one kind; empty if there are none, undefined if one of them cannot be read. */
-function readZones(dir: string, zones: RegExp, kind: RegExp, now: ReadingBuilder): Zone[] | undefined {
+/**
+ * The zones of one kind; empty if there are none, undefined if one of them cannot be read, or is switched off and its
+ * counter stands still. Mostly `enabled` is of limits alone.
+ */
+function readZones(
+  dir: string,
+  zones: RegExp,
+  kind: RegExp,
+  now: ReadingBuilder,
+  before: Map<string, KernelCount>,
+): Zone[] | undefined {
   const all = whole(
     names(dir, zones).map(zone => {
       const name = now.parse(`${dir}/${zone}/name`, text => text);
@@ -60,7 +69,11 @@ function readZones(dir: string, zones: RegExp, kind: RegExp, now: ReadingBuilder
       const range = now.parse(`${dir}/${name}/max_energy_range_uj`, parseCount);
       // Only root may read it, since CVE-2020-8694.
       const uj = now.parse(`${dir}/${name}/energy_uj`, parseCount);
-      if (uj === undefined || range === undefined || uj > range) return undefined;
+      if (uj === undefined) return undefined;
+      const isStill = uj === 0 || uj === before.get(name);
+      before.set(name, uj);
+      if (range === undefined || uj > range) return undefined;
+      if (isStill && readOnce(`${dir}/${name}/enabled`) === '0\n') return undefined;
       // A part has the name of the zone that it is a part of, whose folder is named alike.
       const [owner = name] = /^[^:]*:[^:]*/.exec(name) ?? [];
       return { id: readOnce(`${dir}/${owner}/name`) ?? name, counts: { uj }, modulo: { uj: range } };
@@ -71,12 +84,13 @@ function readZones(dir: string, zones: RegExp, kind: RegExp, now: ReadingBuilder
 export function makeEnergy(): SlowSource {
   const cpu = makeSum();
   const dram = makeSum();
+  const before = new Map<string, KernelCount>();
   return source('energy', (now, world) => {
     const dir = `${world.sys}/class/powercap`;
-    const packages = readZones(dir, ZONE, PACKAGE, now);
+    const packages = readZones(dir, ZONE, PACKAGE, now, before);
     const cpuUj = packages?.length ? cpu(packages, bootMs(world)) : undefined;
     now.put('energy_cpu', cpuUj === undefined ? undefined : { energy_cpu_mj: wholeJoules(cpuUj) });
-    const memory = readZones(dir, SUBZONE, DRAM, now);
+    const memory = readZones(dir, SUBZONE, DRAM, now, before);
     const dramUj = memory?.length ? dram(memory, bootMs(world)) : undefined;
     now.put('energy_dram', dramUj === undefined ? undefined : { energy_dram_mj: wholeJoules(dramUj) });
   });

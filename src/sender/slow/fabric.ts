@@ -49,7 +49,12 @@ export function parseOptional(text: string | undefined): KernelCount | undefined
 }
 
 function readPort(dir: string, now: ReadingBuilder): Port | undefined {
-  const leaf = (name: string) => now.parse(`${dir}/counters/${name}`, parseCount);
+  const leaf = (name: string) => {
+    const count = now.parse(`${dir}/counters/${name}`, parseCount);
+    if (count !== 2 ** 32 - 1) return count;
+    now.complain(`${dir}/counters/${name} is at its end`); // Where old adapters stop.
+    return undefined;
+  };
   const sum = (leaves: readonly string[]) => {
     const counts = whole(leaves.map(name => parseOptional(readOnce(`${dir}/counters/${name}`))));
     if (counts === undefined) now.complain(`an error counter in ${dir}/counters has unexpected content`);

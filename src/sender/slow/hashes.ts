@@ -10,8 +10,13 @@ import { crc32 } from './crc32.js';
 import { makePackages } from './packages.js';
 import { names, type ReadingBuilder, type SlowSource, type SlowWorld, source } from './source.js';
 
-/** The keys of /proc/cpuinfo that identify the model, on all architectures, in the order of the text. */
+/** The keys of /proc/cpuinfo that identify the model, in the order of the text. */
 const MODEL = ['model name', 'cpu', 'uarch', 'CPU implementer', 'CPU variant', 'CPU part', 'CPU revision', 'microcode'];
+/** The same where the first CPU has none of them: of s390x, MIPS, LoongArch and older kernels of RISC-V. */
+const OTHER_MODEL = [
+  ...['vendor_id', 'machine', 'system type', 'cpu model', 'CPU Family', 'Model Name', 'CPU Revision'],
+  ...['isa', 'mmu', 'mvendorid', 'marchid', 'mimpid'],
+];
 
 /** The first CPU's text has about 2 KiB. */
 const CPUINFO_HEAD = 16 << 10;
@@ -22,13 +27,19 @@ const PLAIN = /^[\x20-\x7e]*$/;
 /** The lines `cpu KEY: VALUE` of the first CPU; undefined if there are none. */
 export function cpuModel(text: string): string[] | undefined {
   const found = new Map<string, string>();
+  const keep = (key: string, value: string) => found.has(key) || found.set(key, value.trim());
+  let paragraph = 0;
   for (const line of lines(text)) {
-    if (line === '') break;
+    if (line === '' && (++paragraph === 2 || MODEL.some(key => found.has(key)))) break;
     const colon = line.indexOf(':');
     const key = line.slice(0, Math.max(0, colon)).trim();
-    if (!found.has(key)) found.set(key, line.slice(colon + 1).trim());
+    if (paragraph === 0 || !MODEL.includes(key)) keep(key, line.slice(colon + 1));
+    // On s390x a line for each CPU; its identification is that of the machine, and no other has it.
+    const at = /^processor \d+$/.test(key) ? line.indexOf('machine = ') : -1;
+    if (at >= 0) keep('machine', line.slice(at + 10));
   }
-  const out = MODEL.filter(key => found.has(key)).map(key => `cpu ${key}: ${found.get(key)}`);
+  const keys = MODEL.some(key => found.has(key)) ? MODEL : OTHER_MODEL;
+  const out = keys.filter(key => found.has(key)).map(key => `cpu ${key}: ${found.get(key)}`);
   return out.length === 0 || !out.every(line => PLAIN.test(line)) ? undefined : out;
 }
 
@@ -47,11 +58,14 @@ function memory(sys: string, now: ReadingBuilder): string | undefined {
   return size === undefined ? undefined : String(size * BigInt(blocks));
 }
 
-/** The lines `nic NAME: MBPS` of the interfaces that have a device, by name. */
+/** The lines `nic NAME: MBPS` of the interfaces that have a device, by name; a name that holds the MAC is its prefix. */
 function nics(sys: string): string[] | undefined {
   const all = withDevice(sys, names(`${sys}/class/net`, /./));
   if (!all.every(name => PLAIN.test(name))) return undefined;
-  return all.sort((a, b) => (a < b ? -1 : 1)).map(name => `nic ${name}: ${readSpeed(sys, name)}`);
+  return all
+    .map(name => ({ name: name.replace(/^([a-z]{2}x)[0-9a-f]{12}$/, '$1'), mbps: readSpeed(sys, name) }))
+    .sort((a, b) => (a.name === b.name ? a.mbps - b.mbps : a.name < b.name ? -1 : 1))
+    .map(({ name, mbps }) => `nic ${name}: ${mbps}`);
 }
 
 /** PCI devices that are GPUs: display controllers (03) and accelerators (12) of GPU vendors; `-` without PCI. */

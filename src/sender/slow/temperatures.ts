@@ -131,15 +131,21 @@ export function makeTemperatures(): SlowSource {
   const readPackages = makePackages();
   const readWith = ({ hottest, inlet, groups, silent }: SensorPlan, now: ReadingBuilder) => {
     const at = new Map<string, number>();
+    const zeros = new Set<string>();
     let whole = true;
     for (const path of [...hottest, ...inlet].filter(path => !silent.has(path))) {
-      const tenths = now.maybe(path, parseTemperature);
+      const tenths = now.maybe(path, text => {
+        if (text === '0\n') zeros.add(path);
+        return parseTemperature(text);
+      });
       if (tenths !== undefined) at.set(path, tenths);
       else {
         silent.add(path);
         whole = false;
       }
     }
+    // A sensor without a wire shows exactly 0.0 °C: where others show something else, that is not known.
+    if (zeros.size < at.size) for (const path of zeros) at.delete(path);
     return {
       whole,
       hottest: highest(hottest, at),
