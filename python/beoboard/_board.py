@@ -25,7 +25,7 @@ from ._abi import (
     Sender,
     State,
 )
-from ._hosts import expand
+from ._hosts import each
 from ._library import Error, NoSuchNode, library
 from ._record import Data, Record
 
@@ -284,7 +284,9 @@ class Board:
         a name that is not on the board, HostListError for what is no host list."""
         wanted = None
         if hosts is not None:
-            wanted = [self._find(name) for name in (expand(hosts) if isinstance(hosts, str) else hosts)]
+            names = each(hosts) if isinstance(hosts, str) else hosts
+            found = (self._find(name) for name in names)
+            wanted = list(dict.fromkeys(found) if isinstance(hosts, str) else found)
         data = self._prefixes(Node.size)
         indexes = range(len(data) // Node.size) if wanted is None else wanted
         return [Node(self, data, index * Node.size, index) for index in indexes]

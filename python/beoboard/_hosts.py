@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from typing import Dict, Iterable, Iterator, List, Tuple
 
@@ -86,8 +85,17 @@ def _numbers(ranges: _Part) -> Iterator[str]:
             yield str(number).zfill(width)
 
 
-def expand(hosts: str) -> List[str]:
-    """The names of a host list, each once, in the order of their first appearance; HostListError if it is none."""
+def _made(parts: List[object], begun: str = "") -> Iterator[str]:
+    """The names of one entry, the last bracket fastest."""
+    if not parts:
+        yield begun
+        return
+    for text in _numbers(parts[0]) if isinstance(parts[0], list) else [str(parts[0])]:
+        yield from _made(parts[1:], begun + text)
+
+
+def each(hosts: str) -> Iterator[str]:
+    """The names of a host list, one after another: who does not know one need not make the rest. HostListError."""
     entries: List[List[object]] = []
     total, at = 0, 0
     while True:
@@ -99,11 +107,13 @@ def expand(hosts: str) -> List[str]:
         if end == len(hosts):
             break
         at = end + 1
-    made: Dict[str, None] = {}
     for parts in entries:
-        choices = [_numbers(part) if isinstance(part, list) else [str(part)] for part in parts]
-        made.update(("".join(name), None) for name in itertools.product(*choices))
-    return list(made)
+        yield from _made(parts)
+
+
+def expand(hosts: str) -> List[str]:
+    """The names of a host list, each once, in the order of their first appearance; HostListError if it is none."""
+    return list(dict.fromkeys(each(hosts)))
 
 
 def _key(piece: str) -> Tuple[int, int, str, int]:

@@ -10,7 +10,7 @@ import { replaceFile } from '../service/replacefile.js';
 import type { Steps } from '../service/slices.js';
 import { codeOfError } from '../text/errorcodes.js';
 import { Failure } from '../text/failure.js';
-import { tryExpand } from '../text/hostlists.js';
+import { NameRanges } from '../text/hostlists.js';
 import { isTellable } from '../text/moments.js';
 import { areAll, type Check, isCount, isList, shapeOf } from '../text/shape.js';
 import { oneLine } from '../text/text.js';
@@ -36,7 +36,7 @@ const isText =
   value =>
     typeof value === 'string' && value.length <= most;
 const isTime: Check = value => isText(40)(value) && isTellable(Date.parse(value as string));
-const isNodes: Check = value => isText(MOST_BYTES)(value) && tryExpand(value as string, 'node') !== undefined;
+const isNodes: Check = value => isText(MOST_BYTES)(value) && NameRanges.of(value as string) !== undefined;
 const isAck = shapeOf<Ack>(
   {
     ...{ key: isText(200), by: isText(128), at: isTime, until: isTime, reason: isText(400) },

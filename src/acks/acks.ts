@@ -2,7 +2,7 @@
 // holds. No I/O: ackfile.ts keeps them.
 
 import { PROBLEMS } from '../shm/problems.js';
-import { expand } from '../text/hostlists.js';
+import { NameRanges } from '../text/hostlists.js';
 
 /** Somebody knows of a line, as far as it is about these nodes. Times are ISO 8601, UTC. */
 export interface Ack {
@@ -48,14 +48,16 @@ interface AckedLine {
   readonly before?: { readonly ack: Ack; readonly isLast: boolean } | undefined;
 }
 
-const known = { nodes: new WeakMap<Ack, ReadonlySet<string>>(), flapping: new WeakMap<Ack, ReadonlySet<string>>() };
+type AckedNames = Pick<NameRanges, 'has'>;
+
+const known = { nodes: new WeakMap<Ack, AckedNames>(), flapping: new WeakMap<Ack, AckedNames>() };
 
 /** Its nodes, or those of them that flapped. A line about no node has one without a name. */
-function namesOf(ack: Ack, which: 'nodes' | 'flapping'): ReadonlySet<string> {
+function namesOf(ack: Ack, which: 'nodes' | 'flapping'): AckedNames {
   let names = known[which].get(ack);
   if (names === undefined) {
     const list = ack[which];
-    names = new Set(list ? expand(list) : which === 'nodes' ? [''] : []);
+    names = (list && NameRanges.of(list)) || new Set(which === 'nodes' && !list ? [''] : []);
     known[which].set(ack, names);
   }
   return names;

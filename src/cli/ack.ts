@@ -12,7 +12,7 @@ import { survey } from '../query/survey.js';
 import { schedulerViewOf } from '../schedulerfile/schedulerview.js';
 import { BoardReader } from '../shm/reader.js';
 import { wallTime } from '../shm/sentences.js';
-import { expand, fold } from '../text/hostlists.js';
+import { BOARD_MOST, expand, fold } from '../text/hostlists.js';
 import { dayLater } from '../text/moments.js';
 import { json, print } from '../text/output.js';
 import { own } from '../text/tables.js';
@@ -120,7 +120,7 @@ function troubleLines({ board, owner, slurmDir, journalRun }: AckOptions, acks: 
 
 /** The nodes of these lines, as a host list. */
 const nodesOf = (lines: readonly TroubleInfo[]) =>
-  fold([...new Set(lines.flatMap(({ nodes }) => (nodes === undefined ? [] : expand(nodes))))]);
+  fold([...new Set(lines.flatMap(({ nodes }) => (nodes === undefined ? [] : expand(nodes, BOARD_MOST))))]);
 
 /** Acknowledges the lines of these keys, as they are now. Returns what is wrong with the others. */
 function acknowledge(keys: readonly string[], values: AckOptions, until: string): string[] {

@@ -8,7 +8,7 @@ import { NoBoard } from '../shm/noboard.js';
 import type { BoardReader } from '../shm/reader.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { painter } from '../terminal/style.js';
-import { expand } from '../text/hostlists.js';
+import { NameRanges } from '../text/hostlists.js';
 import { EventLog, type KeptEvent } from './eventlog.js';
 import { JournalFeed } from './journalfeed.js';
 
@@ -105,7 +105,7 @@ export async function chosenEvents(kept: readonly KeptEvent[], asked: AskedEvent
   for (const event of [...kept]) {
     const isLater = 'seq' in since ? event.seq > since.seq : Date.parse(event.time) >= since.ms;
     if (!isLater || (kinds !== undefined && !kindsOf(event).some(kind => kinds.has(kind as string)))) continue;
-    if (nodes === undefined || event.nodes === undefined || expand(event.nodes).some(name => nodes.has(name)))
+    if (nodes === undefined || event.nodes === undefined || NameRanges.of(event.nodes)?.among(nodes).length)
       found.push(event);
     const pause = slices.next();
     if (pause !== undefined) await pause;

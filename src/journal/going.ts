@@ -3,7 +3,7 @@
 // For the writer, who repeats them at the head of each segment, and who must not tell anything twice after a restart.
 
 import { BEGINS, ENDS, LATER_MS, type Line, monotonicOf, whichOf } from '../journalfile/format.js';
-import { expand, fold } from '../text/hostlists.js';
+import { BOARD_MOST, expand, fold } from '../text/hostlists.js';
 import { getOrInsert } from '../text/maps.js';
 
 /** Something that lasts, and what it happens to. */
@@ -11,7 +11,7 @@ const keyOf = (event: string, which: string | undefined, subject: string) => [ev
 
 /** Nodes of a line, or its link; the board itself has none. */
 function subjectsOf({ nodes, link }: Line): string[] {
-  return nodes === undefined ? [link ?? ''] : expand(nodes);
+  return nodes === undefined ? [link ?? ''] : expand(nodes, BOARD_MOST);
 }
 
 export class Going {

@@ -1,7 +1,7 @@
 // How often troubles began within the last hour, by the lines of a journal.
 
 import type { Line } from '../journalfile/format.js';
-import { expand } from '../text/hostlists.js';
+import { BOARD_MOST, expand } from '../text/hostlists.js';
 import { oneLine } from '../text/text.js';
 
 const HOUR_MS = 3_600_000;
@@ -48,7 +48,7 @@ export class HourCounts {
   #count({ key, nodes, times }: OpenEvent, sign: 1 | -1): void {
     const subjects = this.#times.get(key) ?? new Map<string, number>();
     this.#times.set(key, subjects);
-    for (const subject of nodes === '' ? [''] : expand(nodes)) {
+    for (const subject of nodes === '' ? [''] : expand(nodes, BOARD_MOST)) {
       const now = (subjects.get(subject) ?? 0) + sign * times;
       if (now > 0) subjects.set(subject, now);
       else subjects.delete(subject);

@@ -3,7 +3,7 @@
 
 import { LATER_MS, monotonicOf } from '../journalfile/format.js';
 import type { OddMark, SchedulerState } from '../schedulerfile/statefile.js';
-import { expand } from '../text/hostlists.js';
+import { BOARD_MOST, expand } from '../text/hostlists.js';
 import type { Going } from './going.js';
 import type { Occurrence } from './grouping.js';
 
@@ -80,7 +80,7 @@ export class Marks {
     for (const line of this.#going.repeated()) {
       const { event, reading = '', nodes = '', at, from = at, from_last = from } = line;
       if (event !== 'odd') continue;
-      for (const node of expand(nodes))
+      for (const node of expand(nodes, BOARD_MOST))
         found.set(`${node} ${reading}`, { node, reading, since_ms: monotonicOf(line, from_last) });
     }
     return found;

@@ -10,7 +10,7 @@ import type { Memory } from '../shm/memory.js';
 import { MemoryWatch } from '../shm/memorywatch.js';
 import { PROBLEMS, type Problem } from '../shm/problems.js';
 import type { BoardReader } from '../shm/reader.js';
-import { expand } from '../text/hostlists.js';
+import { BOARD_MOST, expand, NameRanges } from '../text/hostlists.js';
 import { Going } from './going.js';
 import { EventGrouping, happeningOf, Limiter, type Occurrence } from './grouping.js';
 import { byJob } from './jobs.js';
@@ -165,7 +165,7 @@ export class JournalRecorder {
     this.#acks = new Map(acks.map(ack => [ack.key, ack]));
     for (const { key, nodes, by, at, until, reason } of acks) {
       if (before.get(key)?.at === at) continue;
-      const whose = nodes === '' ? {} : { nodes, count: expand(nodes).length };
+      const whose = nodes === '' ? {} : { nodes, count: NameRanges.of(nodes)?.size ?? 0 };
       const what = { event: 'acknowledged', ...whose, key, by, until: iso(until), ...(reason && { why: reason }) };
       this.#note(what, this.#monotonic(Date.parse(at)));
     }
@@ -328,7 +328,7 @@ export class JournalRecorder {
     for (const { event, problem, nodes } of this.#going.repeated()) {
       // The scheduler's reader says which marks stand.
       if (event === 'odd') continue;
-      for (const node of nodes === undefined ? [] : expand(nodes)) {
+      for (const node of nodes === undefined ? [] : expand(nodes, BOARD_MOST)) {
         const number = numbers.get(node);
         const memory = number === undefined || !this.remembers ? undefined : this.#watch.memoryOf(number);
         const isOn = event === 'silent' ? memory?.silence : memory?.episode(problem as Problem);

@@ -17,7 +17,7 @@ import {
   writeLine,
 } from '../journalfile/format.js';
 import { codeOf, type FolderKind, isStillAt, lockAlone, openOwnFolder } from '../service/ownfolder.js';
-import { tryExpand } from '../text/hostlists.js';
+import { NameRanges } from '../text/hostlists.js';
 import { oneLine } from '../text/text.js';
 
 /** So many bytes of lines wait for a disk. */
@@ -133,7 +133,7 @@ function linesOf(path: string): Line[] {
     .split('\n')
     .flatMap(text => {
       const line = text === '' ? undefined : parseLine(text);
-      return line === undefined || tryExpand(line.nodes ?? '', 'node') === undefined ? [] : line;
+      return line === undefined || NameRanges.of(line.nodes ?? '') === undefined ? [] : line;
     });
 }
 

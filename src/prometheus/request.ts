@@ -2,7 +2,7 @@
 // sentence.
 
 import { qualityOf } from '../net/accept.js';
-import { expand } from '../text/hostlists.js';
+import { NameRanges } from '../text/hostlists.js';
 import { didYouMean, InputError, nearest, quote } from '../text/text.js';
 import { COLLECTORS, type CollectorName, DEFAULT_COLLECTORS } from './families.js';
 import type { Format } from './plan.js';
@@ -66,7 +66,7 @@ export function parseScrape(query: URLSearchParams, collects = true): Scrape {
   const lists = query.getAll('nodes');
   // A list from outside must never name a file of this machine. The lists are joined into one, because otherwise each
   // could be as long as the limit for all.
-  const names = lists.length === 0 ? undefined : new Set(expand(lists.join(','), MOST_NAMES));
+  const names = lists.length === 0 ? undefined : NameRanges.parse(lists.join(','), MOST_NAMES);
   return { collectors: collectorsOf(query.getAll('collect[]')), selection: { names, shard: shard ?? 1, shards } };
 }
 

@@ -11,7 +11,7 @@ import type { ScrapePlan } from './plan.js';
 
 /** The requested nodes: all, or those of these names; and of these, one shard of so many. */
 export interface SampleSelection {
-  readonly names?: ReadonlySet<string> | undefined;
+  readonly names?: Pick<ReadonlySet<string>, 'has' | 'size'> | undefined;
   /** Counted from 1. */
   readonly shard: number;
   readonly shards: number;

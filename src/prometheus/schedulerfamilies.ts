@@ -23,7 +23,11 @@ function oddOf(state: SchedulerState | undefined): OddJobs | undefined {
 }
 
 /** The odd nodes of these boards, and whether any is looked for. `among`: the nodes that are asked for. */
-function oddFamilies(odd: OddJobs | undefined, looks: readonly BoardScrape[], among?: ReadonlySet<string>): Small[] {
+function oddFamilies(
+  odd: OddJobs | undefined,
+  looks: readonly BoardScrape[],
+  among?: Pick<ReadonlySet<string>, 'has'>,
+): Small[] {
   const running = looks.filter(({ nodeStates }) => !(nodeStates instanceof NoBoard || nodeStates.board.stalled));
   const isJudged = odd !== undefined && running.length > 0;
   const marks = isJudged
@@ -60,7 +64,7 @@ export class SchedulerFamilies extends FileFollower<StateResult> {
   }
 
   /** By what was read last. */
-  of(looks: readonly BoardScrape[], among?: ReadonlySet<string>): Small[] {
+  of(looks: readonly BoardScrape[], among?: Pick<ReadonlySet<string>, 'has'>): Small[] {
     const { state } = (this.last ?? {}) as { state?: SchedulerState };
     const odd = oddFamilies(oddOf(state), looks, among);
     if (state === undefined) return odd;

@@ -6,7 +6,7 @@ import { expandNodeNames } from '../text/hostlists.js';
 import { getOrInsert } from '../text/maps.js';
 import type { Matched } from './matching.js';
 import type { SchedulerJob, SchedulerNode } from './scheduler.js';
-import type { DifferenceKind, SchedulerDifference } from './statefile.js';
+import { type DifferenceKind, KINDS, type SchedulerDifference } from './statefile.js';
 
 /** A difference is reported after so many looks in a row. */
 export const LOOKS = 3;
@@ -34,7 +34,11 @@ interface LookAtBoth {
   readonly nowS: number;
   /** Whether the scheduler has said nothing new since the look before: it does not count as another one. */
   readonly isOld?: boolean;
+  /** Whether a job that was left out may be on the node with that NodeName: what depends on jobs stays as it was. */
+  readonly isInDoubt?: ((name: string) => boolean) | undefined;
 }
+
+const OF_JOBS: readonly DifferenceKind[] = ['job_on_silent', 'idle_in_job', 'busy_without_job'];
 
 /** The jobs on each node, by NodeName. */
 export function jobsByNode(jobs: readonly SchedulerJob[]): Map<string, SchedulerJob[]> {
@@ -71,34 +75,44 @@ function kindsOf(
   return jobs.length === 0 && base === 'idle' && isBusy ? ['busy_without_job'] : [];
 }
 
+interface LastDifference {
+  readonly looks: number;
+  readonly found: SchedulerDifference;
+}
+
 /** Keeps the earlier differences. */
 export class Differences {
-  #last = new Map<string, { looks: number; sinceMs: number }>();
+  #last = new Map<string, LastDifference>();
 
   /** The differences that enough looks have shown, including this one. */
-  look({ nodes, jobs, matched, seen, nowS, isOld = false }: LookAtBoth, nowMs: number): SchedulerDifference[] {
+  look(
+    { nodes, jobs, matched, seen, nowS, isOld = false, isInDoubt }: LookAtBoth,
+    nowMs: number,
+  ): SchedulerDifference[] {
     const byNode = jobsByNode(jobs);
-    const next = new Map<string, { looks: number; sinceMs: number }>();
+    const next = new Map<string, LastDifference>();
     const found: SchedulerDifference[] = [];
     for (const node of nodes) {
       const name = matched.boardName.get(node.name);
       const how = name === undefined ? undefined : seen(name);
       if (name === undefined || how === undefined) continue;
       const on = byNode.get(node.name) ?? [];
-      for (const kind of kindsOf(node, on, how, nowS)) {
+      const kinds = kindsOf(node, on, how, nowS);
+      const isDoubted = isInDoubt?.(node.name) === true;
+      for (const kind of KINDS) {
         const key = `${kind} ${node.name}`;
         const before = this.#last.get(key);
-        const now = { looks: (before?.looks ?? 0) + (isOld ? 0 : 1), sinceMs: before?.sinceMs ?? nowMs };
-        next.set(key, now);
-        if (now.looks < LOOKS) continue;
+        const isKept = isDoubted && OF_JOBS.includes(kind);
+        if (isKept ? before === undefined : !kinds.includes(kind)) continue;
         const ids = on.map(({ id }) => id);
-        found.push({
-          kind,
-          node: name,
-          node_name: node.name,
+        const now = {
+          ...{ kind, node: name, node_name: node.name, since_ms: before?.found.since_ms ?? nowMs },
           jobs: ids.length === 0 ? undefined : ids,
-          since_ms: now.sinceMs,
-        });
+        };
+        const one =
+          isKept && before !== undefined ? before : { looks: (before?.looks ?? 0) + (isOld ? 0 : 1), found: now };
+        next.set(key, one);
+        if (one.looks >= LOOKS) found.push(one.found);
       }
     }
     this.#last = next;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Doubt, jsonByRows, type LeftFile, readLeft } from '../service/leftfile.js';
 import type { Steps } from '../service/slices.js';
 import { formatDuration } from '../text/durations.js';
-import { isHostList } from '../text/hostlists.js';
+import { NameRanges } from '../text/hostlists.js';
 import {
   areAll,
   type Check,
@@ -21,7 +21,7 @@ import {
   valuesOf,
 } from '../text/shape.js';
 import { oneLine, quote } from '../text/text.js';
-import { type SchedulerJob, type SchedulerNode, SECONDS_MOST } from './scheduler.js';
+import { cut, type SchedulerJob, type SchedulerNode, SECONDS_MOST } from './scheduler.js';
 
 /**
  * Of all schedulers the same. 1 had Slurm's words alone: programs of this version do not show such a file and say why,
@@ -148,7 +148,7 @@ const isNode = shapeOf<SchedulerNode>(
 const isJob = shapeOf<SchedulerJob>(
   {
     ...{ id: isText, state: isText, user: isText, partition: isText, name: isText, cpus: isNumber, start_s: isSeconds },
-    nodes: value => typeof value === 'string' && value !== '' && isHostList(value),
+    nodes: value => typeof value === 'string' && value !== '' && NameRanges.ofNodeNames(value) !== undefined,
   },
   ['id', 'state', 'user', 'partition', 'nodes', 'name', 'cpus'],
 );
@@ -196,7 +196,50 @@ function* parseState(path: string, state: unknown): Steps<StateResult> {
   if (![nodes, jobs].every(answer => isObject(answer) && isList(answer.list)))
     return nothing(`${path} has no nodes and jobs; ${SEE}`);
   if (!(yield* isWhole(state))) return nothing(`${path} holds what no reader writes; ${SEE}`);
-  return { state: state as SchedulerState };
+  const whole = state as SchedulerState;
+  return { state: { ...whole, jobs: bounded(whole.jobs, whole.nodes.list.length).jobs } };
+}
+
+/** So many names may the lists of an answer have together, and so many for each of its nodes if that is more. */
+const [NAMES_MOST, NAMES_PER_NODE] = [100_000, 100];
+/** Lists of so many characters are not searched for names. */
+const SEARCHED_MOST = 1 << 12;
+
+/** An answer about jobs whose lists are not too long for those who show it. */
+interface BoundedJobs {
+  readonly jobs: SchedulerAnswer<SchedulerJob>;
+  /** Whether a list that was left out has this NodeName, or may have it; undefined: none was left out. */
+  readonly mayName?: ((name: string) => boolean) | undefined;
+}
+
+/**
+ * Leaves out the longest lists of an answer, and counts them, as far as all have too many names together: so a long one
+ * takes nothing from a short one. `nodes`: how many nodes the scheduler has.
+ */
+export function bounded(jobs: SchedulerAnswer<SchedulerJob>, nodes: number): BoundedJobs {
+  const sizes = jobs.list.map(job => NameRanges.ofNodeNames(job.nodes)?.size ?? Number.POSITIVE_INFINITY);
+  let left = Math.max(NAMES_MOST, NAMES_PER_NODE * nodes);
+  if (sizes.reduce((sum, size) => sum + size, 0) <= left) return { jobs };
+  const sizeOf = (i: number) => sizes[i] as number;
+  const fits = new Set<number>();
+  for (const i of [...sizes.keys()].sort((a, b) => sizeOf(a) - sizeOf(b))) {
+    left -= sizeOf(i);
+    if (left >= 0) fits.add(i);
+  }
+  const over = jobs.list.filter((_, i) => !fits.has(i));
+  const isSearched = over.reduce((sum, job) => sum + job.nodes.length, 0) <= SEARCHED_MOST;
+  const ranges = isSearched ? over.map(job => NameRanges.ofNodeNames(job.nodes)) : [];
+  const [{ id, nodes: list } = { id: '', nodes: '' }] = over;
+  return {
+    jobs: {
+      ...jobs,
+      left_out: (jobs.left_out ?? 0) + over.length,
+      left_out_first: jobs.left_out_first ?? cut(`too many nodes: job ${id} on ${list}`),
+      whole: undefined,
+      list: jobs.list.filter((_, i) => fits.has(i)),
+    },
+    mayName: name => !isSearched || ranges.some(one => one?.has(name) !== false),
+  };
 }
 
 const SEE = 'see what beoboard slurm says';

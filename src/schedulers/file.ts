@@ -19,7 +19,7 @@ import {
 } from '../schedulerfile/scheduler.js';
 import { inSlices, type Steps } from '../service/slices.js';
 import { formatDuration } from '../text/durations.js';
-import { expand } from '../text/hostlists.js';
+import { NameRanges } from '../text/hostlists.js';
 import { isObject, jsonOf } from '../text/shape.js';
 import { oneLine, whyUnreadable } from '../text/text.js';
 
@@ -37,8 +37,6 @@ const MEANINGS: ReadonlyMap<string, StateMeaning> = new Map<string, StateMeaning
 const AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 /** A hundred thousand nodes and as many jobs have less. */
 const MOST_BYTES = 32 << 20;
-/** More nodes than this are in no jobs, however they are written: a range is short, and its names are many. */
-const MOST_NAMES = 1_000_000;
 /** A file system of others may hang, ms. */
 const LIMIT_MS = 5000;
 /** How often it is written if it does not say it, s; it is old after three times as long. */
@@ -122,21 +120,6 @@ function nodeIn(row: FileRow): SchedulerNode | undefined {
   };
 }
 
-/**
- * How many names a host list has, at most `limit`; undefined: it is invalid, or has more. All of it is parsed before a
- * name is made, so what is refused costs no more than its text. Names that no range can have may stand in a list
- * without ranges.
- */
-function countOf(list: string, limit: number): number | undefined {
-  if (list === '') return 0;
-  try {
-    return expand(list, limit, 'slurm').length;
-  } catch {
-    const count = list.split(',').length;
-    return list.includes('[') || count > limit ? undefined : count;
-  }
-}
-
 const JOB_COUNTS = ['cpus', 'start_s'] as const;
 const JOB_TEXTS = ['state', 'user', 'partition', 'name', 'nodes'] as const;
 
@@ -169,7 +152,6 @@ export function* contentsOf(text: string, place: string, atMs: number): Steps<Co
   const nodes = new Map<string, SchedulerNode>();
   const jobs = new Map<string, SchedulerJob>();
   const leftOut = { nodes: new LeftOut(), jobs: new LeftOut() };
-  let names = 0;
   for (const line of lines) {
     yield;
     if (line.trim() === '') continue;
@@ -182,11 +164,10 @@ export function* contentsOf(text: string, place: string, atMs: number): Steps<Co
       else nodes.set(node.name, nodes.has(node.name) ? { name: node.name, state: '?', cpus: 0 } : node);
     } else if (row !== undefined && Object.hasOwn(row, 'job')) {
       const job = jobIn(row);
-      const count = job === undefined || jobs.has(job.id) ? undefined : countOf(job.nodes, MOST_NAMES - names);
-      names += count ?? 0;
-      if (job === undefined || count === undefined) leftOut.jobs.add(line);
+      const isLeftOut = job === undefined || jobs.has(job.id) || NameRanges.ofNodeNames(job.nodes) === undefined;
+      if (isLeftOut) leftOut.jobs.add(line);
       // A job that has no nodes yet, or none any more, is not shown.
-      else if (count > 0) jobs.set(job.id, job);
+      else if (job.nodes !== '') jobs.set(job.id, job);
     } else for (const left of Object.values(leftOut)) left.add(line);
   }
   return {

@@ -36,10 +36,10 @@ const roomFor = (count: number) => ({
 });
 
 /** Why nothing can be concluded about any job, in a sentence; undefined: it can. */
-function objection({ state: { jobs, hidden, scheduler }, matched }: Round): string | undefined {
+function objection({ state: { jobs, hidden, scheduler }, matched, mayName }: Round): string | undefined {
   if (jobs.error !== undefined) return `${scheduler} does not answer: ${jobs.error}`;
   if (matched === undefined) return 'nothing is known about the board';
-  if (jobs.whole) return undefined;
+  if (jobs.whole || mayName !== undefined) return undefined;
   return hidden ?? `not all that ${scheduler} says about jobs is understood, so another job may be on their nodes`;
 }
 
@@ -55,6 +55,9 @@ export class OddNodes {
   #jobs: readonly JobSeen[] = [];
   /** The nodes of each job as they were told, by its id. */
   #told = new Map<string, readonly string[]>();
+  /** Nodes on which a job may be that was left out, and how they are marked: as they were. */
+  #doubted: ReadonlySet<string> = new Set();
+  #kept: Judgement['marks'] = [];
   #why: string | undefined = 'the scheduler has not been asked yet';
   #last: Judgement = { marks: [], unjudged: new Map() };
 
@@ -74,17 +77,21 @@ export class OddNodes {
     const startOf = ({ start_s }: SchedulerJob) =>
       start_s === undefined ? undefined : nowMs - (nowS - start_s) * 1000;
     const boardName = round.matched?.boardName ?? new Map<string, string>();
+    const { mayName } = round;
+    const doubted = mayName === undefined ? [] : [...boardName].filter(([name]) => mayName(name)).map(([, on]) => on);
+    const before = this.#marks;
+    this.#doubted = new Set(doubted);
+    this.#kept = before.filter(({ node }) => this.#doubted.has(node));
     const [told, jobsOn] = [new Map<string, readonly string[]>(), new Map<string, number>()];
     const judged: { job: SchedulerJob; nodes: readonly string[] }[] = [];
     for (const job of round.state.jobs.list) {
       // A name that the board does not have stays the scheduler's: it is a node that nothing is known of.
       const names = expandNodeNames(job.nodes).map(name => boardName.get(name) ?? name);
       for (const name of names) jobsOn.set(name, (jobsOn.get(name) ?? 0) + 1);
-      if (job.state !== 'RUNNING' || names.length < FEWEST) continue;
-      const before = this.#told.get(job.id);
-      const isSame =
-        before !== undefined && before.length === names.length && before.every((name, i) => name === names[i]);
-      const nodes = isSame ? before : names;
+      if (job.state !== 'RUNNING' || names.length < FEWEST || names.some(name => this.#doubted.has(name))) continue;
+      const last = this.#told.get(job.id);
+      const isSame = last !== undefined && last.length === names.length && last.every((name, i) => name === names[i]);
+      const nodes = isSame ? last : names;
       told.set(job.id, nodes);
       judged.push({ job, nodes });
     }
@@ -115,8 +122,12 @@ export class OddNodes {
     return this.#key() !== before;
   }
 
+  get #marks(): Judgement['marks'] {
+    return [...this.#last.marks.filter(({ node }) => !this.#doubted.has(node)), ...this.#kept];
+  }
+
   #key(): string {
-    const marks = this.#last.marks.map(({ job, node, reading, sinceMs }) => `${job} ${node} ${reading} ${sinceMs}`);
+    const marks = this.#marks.map(({ job, node, reading, sinceMs }) => `${job} ${node} ${reading} ${sinceMs}`);
     return JSON.stringify([this.#why, marks, [...this.#last.unjudged]]);
   }
 
@@ -156,9 +167,9 @@ export class OddNodes {
   /** What is to be written. */
   get told(): OddJobs {
     if (this.#why !== undefined) return { unjudged_all: this.#why, marks: [], unjudged: {} };
-    const { marks, unjudged } = this.#last;
+    const { unjudged } = this.#last;
     return {
-      marks: marks.map(({ sinceMs, ...mark }) => ({ ...mark, since_ms: Math.round(sinceMs) })),
+      marks: this.#marks.map(({ sinceMs, ...mark }) => ({ ...mark, since_ms: Math.round(sinceMs) })),
       unjudged: Object.fromEntries(unjudged),
     };
   }

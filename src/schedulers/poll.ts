@@ -12,7 +12,7 @@ import {
   type SchedulerJob,
   type SchedulerNode,
 } from '../schedulerfile/scheduler.js';
-import { monotonicMs, SCHEMA, type SchedulerAnswer, type SchedulerState } from '../schedulerfile/statefile.js';
+import { bounded, monotonicMs, SCHEMA, type SchedulerAnswer, type SchedulerState } from '../schedulerfile/statefile.js';
 import { NoBoard } from '../shm/noboard.js';
 import type { BoardReader } from '../shm/reader.js';
 import { InputError } from '../text/text.js';
@@ -85,6 +85,8 @@ export interface Round {
   readonly closed: string | undefined;
   /** Undefined if nothing is known about the board or about the scheduler's nodes. */
   readonly matched: Matched | undefined;
+  /** If no job was left out but for its many nodes: whether one of these may be on the node with that NodeName. */
+  readonly mayName?: ((name: string) => boolean) | undefined;
   /** The files for the gate; undefined: there is nothing new to write. */
   readonly skip: string | undefined;
   readonly names: string | undefined;
@@ -132,11 +134,13 @@ export class Poll {
   /** Asks once. `next`: in how many ms to ask again, depending on whether it was answered. */
   async round(next: (answered: boolean) => number): Promise<Round> {
     const before = [this.#nodes, this.#jobs].map(({ time_ms }) => time_ms).join();
-    [this.#nodes, this.#jobs] = await Promise.all([
+    const [answer, all] = await Promise.all([
       ask(this.#nodes, () => this.#scheduler.nodes()),
       ask(this.#jobs, () => this.#scheduler.jobs()),
       this.#askAbout(),
     ]);
+    const { jobs, mayName } = bounded(all, answer.list.length);
+    [this.#nodes, this.#jobs] = [answer, jobs];
     const isOld = [this.#nodes, this.#jobs].map(({ time_ms }) => time_ms).join() === before;
     const answered = this.#nodes.error === undefined && this.#jobs.error === undefined;
     const seen = seenOn(this.#board);
@@ -144,7 +148,14 @@ export class Poll {
     const matched =
       seen && this.#nodes.mono_ms !== undefined ? match(nodes, [...seen.keys()], this.#exceptions) : undefined;
     const now = monotonicMs();
-    const look = { nodes, jobs: this.#jobs.list, nowS: Math.floor(Date.now() / 1000), isOld };
+    const isInDoubt = all.left_out ? () => true : mayName;
+    const look = {
+      nodes,
+      jobs: jobs.list,
+      nowS: Math.floor(Date.now() / 1000),
+      isOld,
+      isInDoubt,
+    };
     if (!answered || seen === undefined || matched === undefined) this.#differences.forget();
     const differences =
       answered && seen !== undefined && matched !== undefined
@@ -178,6 +189,7 @@ export class Poll {
       answered,
       closed: about.closed,
       matched,
+      mayName: this.#told('jobs', all).whole && mayName,
       // Writing an old list would make the file look new; the gate goes by its age.
       skip: this.#nodes.error === undefined ? this.#power.text : undefined,
       names: matched && namesText(matched, unseen),

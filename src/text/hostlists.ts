@@ -20,7 +20,10 @@ export class NodesetError extends InputError {
   }
 }
 
-const NAMES_MOST = 1_000_000;
+/** As many names as a board can have: no list of our own has more. */
+export const BOARD_MOST = 1_000_000;
+/** No list of a scheduler's has as many characters: each short range of it takes memory. */
+const LENGTH_MOST = 4 << 20;
 /** The name field of the report has 64 bytes with its NUL. */
 const NAME_LENGTH = 63;
 /** Up to here a number is exact; a longer range would be refused anyway. */
@@ -120,6 +123,12 @@ const LETTERS: Readonly<Record<Spelling, RegExp>> = {
   slurm: /^[A-Za-z0-9._+:/%=~-]*/,
 };
 
+const withZeros = (number: number, width: number) => String(number).padStart(width, '0');
+
+/** How many numbers they have. */
+const sizeOf = (ranges: readonly NumberRange[]) =>
+  ranges.reduce((sum, { first, last, step }) => sum + Math.floor((last - first) / step) + 1, 0);
+
 /** Parses the whole list before a single name is made, so that an error costs no more than the text. */
 function parse(list: string, limit: number, already: number, spelling: Spelling): HostPattern[] {
   const letters = LETTERS[spelling];
@@ -140,7 +149,7 @@ function parse(list: string, limit: number, already: number, spelling: Spelling)
           throw new NodesetError(at + 1, 'a [ without its ]', 'write node[1-3]');
         }
         const ranges = parseBrackets(list, at + 1, close, spelling);
-        names *= ranges.reduce((sum, { first, last, step }) => sum + Math.floor((last - first) / step) + 1, 0);
+        names *= sizeOf(ranges);
         longest += ranges.reduce((most, { last, width }) => Math.max(most, width, String(last).length), 0);
         pattern.push(ranges);
         at = close + 1;
@@ -183,7 +192,7 @@ function addNames(names: Set<string>, pattern: HostPattern, index = 0, begun = '
   } else {
     for (const { first, last, width, step } of part) {
       for (let number = first; number <= last; number += step) {
-        addNames(names, pattern, index + 1, begun + String(number).padStart(width, '0'));
+        addNames(names, pattern, index + 1, begun + withZeros(number, width));
       }
     }
   }
@@ -198,48 +207,118 @@ function addList(names: Set<string>, list: string, limit: number, spelling: Spel
  * anything is expanded, for a list that is malformed or has more than `limit` names (counted before duplicates are
  * removed).
  */
-export function expand(list: string, limit = NAMES_MOST, spelling: Spelling = 'node'): string[] {
+export function expand(list: string, limit: number, spelling: Spelling = 'node'): string[] {
   const names = new Set<string>();
   addList(names, list, limit, spelling);
   return [...names];
 }
 
-/**
- * The NodeNames of one of Slurm's host lists. Slurm takes nearly any name: an entry without brackets that is invalid
- * otherwise is itself a name. Throws a NodesetError.
- */
-export function expandNodeNames(list: string): string[] {
-  if (list === '') return [];
-  const names = new Set<string>();
-  // The commas outside brackets.
-  for (const entry of list.match(/(?:\[[^\]]*(?:\]|$)|[^,[])+/g) ?? [list]) {
-    try {
-      addList(names, entry, NAMES_MOST, 'slurm');
-    } catch (error) {
-      if (entry.includes('[')) throw error;
-      names.add(entry);
-    }
-  }
-  return [...names];
-}
-
-/** The names of a host list, of an empty text none; undefined if it is invalid. */
+/** The names of a host list of our own, of an empty text none; undefined if it is invalid. */
 export function tryExpand(list: string, spelling: Spelling): string[] | undefined {
   try {
-    return list === '' ? [] : expand(list, NAMES_MOST, spelling);
+    return list === '' ? [] : expand(list, BOARD_MOST, spelling);
   } catch {
     return undefined;
   }
 }
 
-/** Whether it is one of Slurm's host lists, or empty. */
-export function isHostList(list: string): boolean {
-  try {
-    expandNodeNames(list);
-    return true;
-  } catch {
-    return false;
+/** Where in a name numbers of these ranges end that begin at `at`. */
+function endsOf(ranges: readonly NumberRange[], name: string, at: number): number[] {
+  const ends: number[] = [];
+  for (let end = at + 1; end <= name.length && end - at <= DIGITS && isDigit(name.charCodeAt(end - 1)); end++) {
+    const number = Number(name.slice(at, end));
+    const isIn = ({ first, last, width, step }: NumberRange) =>
+      first <= number &&
+      number <= last &&
+      (number - first) % step === 0 &&
+      withZeros(number, width).length === end - at;
+    if (ranges.some(isIn)) ends.push(end);
   }
+  return ends;
+}
+
+function hasName(pattern: HostPattern, name: string): boolean {
+  let ends = [0];
+  for (const part of pattern)
+    ends =
+      typeof part === 'string'
+        ? ends.flatMap(at => (name.startsWith(part, at) ? [at + part.length] : []))
+        : [...new Set(ends.flatMap(at => endsOf(part, name, at)))];
+  return ends.includes(name.length);
+}
+
+/** A host list of others, or a long one, none of whose names need be made. */
+export class NameRanges {
+  /** How many names it has; what is there twice counts twice. */
+  readonly size: number;
+  readonly #patterns: readonly HostPattern[];
+  #names: ReadonlySet<string> | undefined;
+
+  private constructor(patterns: readonly HostPattern[], length: number) {
+    this.#patterns = patterns;
+    const size = (pattern: HostPattern) =>
+      pattern.reduce((product, part) => product * (typeof part === 'string' ? 1 : sizeOf(part)), 1);
+    this.size = patterns.reduce((sum, pattern) => sum + size(pattern), 0);
+    // As many names as characters cost no more than the text.
+    if (this.size <= length) this.#names = this.made();
+  }
+
+  /** Throws a NodesetError for a list that is malformed or has more than `limit` names. */
+  static parse(list: string, limit: number, spelling: Spelling = 'node'): NameRanges {
+    return new NameRanges(parse(list, limit, 0, spelling), list.length);
+  }
+
+  /** Of a list of our own, which may be empty; undefined: it is invalid, or longer than any of a board. */
+  static of(list: string): NameRanges | undefined {
+    try {
+      return list === '' ? new NameRanges([], 0) : NameRanges.parse(list, BOARD_MOST);
+    } catch {
+      return undefined;
+    }
+  }
+
+  /**
+   * Of NodeNames, as Slurm lists them. It takes nearly any name: an entry without brackets that is invalid otherwise is
+   * itself a name. Undefined: the list is invalid, or longer than any real one, written out.
+   */
+  static ofNodeNames(list: string): NameRanges | undefined {
+    if (list.length > LENGTH_MOST) return undefined;
+    const patterns: HostPattern[] = [];
+    // The commas outside brackets.
+    for (const entry of list.match(/(?:\[[^\]]*(?:\]|$)|[^,[])+/g) ?? (list === '' ? [] : [list]))
+      try {
+        for (const pattern of parse(entry, Number.POSITIVE_INFINITY, 0, 'slurm')) patterns.push(pattern);
+      } catch {
+        if (entry.includes('[')) return undefined;
+        patterns.push([entry]);
+      }
+    return new NameRanges(patterns, list.length);
+  }
+
+  has(name: string): boolean {
+    return this.#names?.has(name) ?? this.#patterns.some(pattern => hasName(pattern, name));
+  }
+
+  /** Those of these names that it has; what that costs follows the shorter of both. */
+  among(names: ReadonlySet<string>): string[] {
+    return this.size > names.size
+      ? [...names].filter(name => this.has(name))
+      : [...this.made()].filter(name => names.has(name));
+  }
+
+  /** All of its names, in the order of their first appearance. */
+  made(): ReadonlySet<string> {
+    if (this.#names !== undefined) return this.#names;
+    const names = new Set<string>();
+    for (const pattern of this.#patterns) addNames(names, pattern);
+    return names;
+  }
+}
+
+/** The NodeNames of a list of Slurm's, each once; of one that is invalid or longer than any of a board, none. */
+export function expandNodeNames(list: string): string[] {
+  const ranges = NameRanges.ofNodeNames(list);
+  return ranges === undefined || ranges.size > BOARD_MOST ? [] : [...ranges.made()];
 }
 
 /** Whether a host list of Slurm's can have that NodeName, and a node of the board can be given to it. */
@@ -261,7 +340,7 @@ export function expandLines(
     const written = line.replace(/#.*/s, '').trimEnd();
     for (const { 0: list, index: start } of written.matchAll(blanks ? /\S+/g : /\S.*/g)) {
       try {
-        addList(names, list, NAMES_MOST, spelling);
+        addList(names, list, BOARD_MOST, spelling);
       } catch (error) {
         if (!(error instanceof NodesetError)) throw error;
         throw new NodesetError(error.column + start, error.wrong, error.hint, `${place}:${index + 1}`);
@@ -339,7 +418,7 @@ function ranges(numbers: ReadonlyMap<number, readonly number[]>): string[] {
         if (next > last + 1 || next - first >= RANGE_MOST) break;
         last = next;
       }
-      const [low, high] = [first, last].map(number => String(number).padStart(width, '0'));
+      const [low, high] = [first, last].map(number => withZeros(number, width));
       found.push({ first, width, text: first === last ? (low ?? '') : `${low}-${high}` });
     }
   }

@@ -1,6 +1,6 @@
 // Host lists in files that a user named.
 
-import { expand, expandLines, type Spelling } from './hostlists.js';
+import { BOARD_MOST, expand, expandLines, type Spelling } from './hostlists.js';
 import { InputError, inNamedFile, oneLine, quote, readText } from './text.js';
 
 /**
@@ -8,7 +8,7 @@ import { InputError, inNamedFile, oneLine, quote, readText } from './text.js';
  * file with its name and line, or an InputError if the file is unreadable or empty.
  */
 export function readNodes(value: string, spelling: Spelling = 'node'): string[] {
-  if (!value.startsWith('@')) return expand(value, undefined, spelling);
+  if (!value.startsWith('@')) return expand(value, BOARD_MOST, spelling);
   const file = value.slice(1);
   if (file === '') throw new InputError(`'@' names no file; write @FILE or a list`);
   return inNamedFile('nodes', () => {

@@ -175,12 +175,17 @@ export class Api {
     return answer(bytesOf(this.#nodePieces(teller, isShown)));
   }
 
+  /** More names than nodes are of no use. */
+  get #namesMost(): number {
+    return Math.max(RIVER.mostNodes, this.wall.watcher.names.length);
+  }
+
   /** The names of the parameter nodes; undefined: all. Throws an InputError for those that are not on the board. */
   #namesOn(query: URLSearchParams, limit?: number): ReadonlySet<string> | undefined {
     const list = query.get('nodes');
     if (list === null) return undefined;
     const { names } = this.wall.watcher;
-    const asked = new Set(expand(list, limit ?? Math.max(RIVER.mostNodes, names.length)));
+    const asked = new Set(expand(list, limit ?? this.#namesMost));
     const notOnBoard = new Set(asked);
     for (const name of names) notOnBoard.delete(name);
     const some = [...notOnBoard].slice(0, MOST_NAMED);
@@ -312,7 +317,7 @@ export class Api {
   async #events(query: URLSearchParams): Promise<HttpResponse> {
     const since = sinceOf(query);
     const [list, kinds] = [query.get('nodes'), query.get('kind')];
-    const nodes = list === null ? undefined : new Set(expand(list));
+    const nodes = list === null ? undefined : new Set(expand(list, this.#namesMost));
     const { from, log, isLacking } = this.wall.events;
     const { kept, count } = log;
     const [seq, oldest] = [this.#seq, kept[0]];

@@ -271,7 +271,7 @@ export class Arrangement {
       const nodes = fold(some.keys());
       const begin = first;
       // The order of the host list is that of the cells, whoever expands it.
-      for (const node of expand(nodes)) order[first++] = some.get(node) as number;
+      for (const node of expand(nodes, count)) order[first++] = some.get(node) as number;
       return { name, nodes, first: begin, count: first - begin };
     });
     return { number: ++layouts, order: order.slice(0, first), groups };

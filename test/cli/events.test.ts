@@ -18,7 +18,7 @@ import { STATES } from '../../src/shm/liveness.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { openWriter } from '../../src/shm/writer.js';
 import { painter } from '../../src/terminal/style.js';
-import { expand } from '../../src/text/hostlists.js';
+import { BOARD_MOST, expand } from '../../src/text/hostlists.js';
 import { follow } from '../kit/children.js';
 import { now } from '../kit/clocks.js';
 import { validOf } from '../kit/madeboard.js';
@@ -334,7 +334,7 @@ t.test('lines: equal events of several nodes are one line', async t => {
   const all: BoardChange[] = [
     { at, event: 'begin', ...standing },
     { at, event: 'restart', number: 7, node: 'n01' },
-    ...expand('node[001-030]').map(fell),
+    ...expand('node[001-030]', BOARD_MOST).map(fell),
     { at, event: 'state', node: 'n07', to: 'live', age_ms: 3 },
     { at, event: 'state', node: 'n08', from: 'live' },
     { at, event: 'problem', node: 'n02', problem: 'root_readonly' },

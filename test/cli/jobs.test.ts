@@ -13,7 +13,7 @@ import { bits } from '../../src/layout/layout.gen.js';
 import type { SchedulerJob } from '../../src/schedulerfile/scheduler.js';
 import { type OddJobs, type OddMark, stateText } from '../../src/schedulerfile/statefile.js';
 import { painter } from '../../src/terminal/style.js';
-import { expand } from '../../src/text/hostlists.js';
+import { BOARD_MOST, expand } from '../../src/text/hostlists.js';
 import { UNSEEN } from '../../src/text/unseen.js';
 import { node, writeLiveBoard } from '../kit/ganglia.js';
 import { busy, type MadeNode, madeBoard, NOW, validOf } from '../kit/madeboard.js';
@@ -55,7 +55,7 @@ function report({ cpu = 97, mhz = 2900, hardware = 0x1234, gpus = 0, use = 95, f
 
 /** Nodes n01 and so on; `change` says what is different. */
 const cluster = (count: number, change: (name: string) => Made & Partial<MadeNode> = () => ({}), usual: Made = {}) =>
-  expand(`n[01-${String(count).padStart(2, '0')}]`).map((name, i): MadeNode => {
+  expand(`n[01-${String(count).padStart(2, '0')}]`, BOARD_MOST).map((name, i): MadeNode => {
     const { age = 0.4, ...made } = change(name);
     return { name, age, ...report({ ...usual, ...made }, i) };
   });
@@ -73,7 +73,7 @@ const GPUS = cluster(
 );
 
 const told = (count: number, gpus = 0) =>
-  expand(`n[01-${String(count).padStart(2, '0')}]`).map(name => ({
+  expand(`n[01-${String(count).padStart(2, '0')}]`, BOARD_MOST).map(name => ({
     ...{ name, state: 'ALLOCATED', cpus: 64, cpus_used: 64 },
     ...(gpus > 0 && { gpus, gpus_used: gpus }),
   }));

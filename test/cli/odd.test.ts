@@ -13,7 +13,7 @@ import { hotOnes } from '../../src/outliers/heat.js';
 import { oddOnes } from '../../src/outliers/odd.js';
 import { survey } from '../../src/query/survey.js';
 import { painter } from '../../src/terminal/style.js';
-import { expand } from '../../src/text/hostlists.js';
+import { BOARD_MOST, expand } from '../../src/text/hostlists.js';
 import { UNSEEN } from '../../src/text/unseen.js';
 import { leastCpuMs } from '../kit/cputime.js';
 import { beating, node, writeBoard, writeLiveBoard } from '../kit/ganglia.js';
@@ -33,7 +33,7 @@ const SAME: Encodable<'report'> = {
 };
 
 function rack(names: string, change: (name: string) => Encodable<'report'> | undefined = () => undefined): MadeNode[] {
-  return expand(names).map(name => ({ name, age: 0.3, ...busy(1, { ...SAME, ...change(name) }) }));
+  return expand(names, BOARD_MOST).map(name => ({ name, age: 0.3, ...busy(1, { ...SAME, ...change(name) }) }));
 }
 
 const OLD = { os_release: '6.1.0-18-amd64', sw_hash: 3 };
@@ -140,8 +140,8 @@ t.test('the command: families, chosen nodes, JSON, exit codes', async t => {
   const board = boardPath(t);
   const of = (name: string, changed: Encodable<'report'> = {}) => node(name, 0.2, { ...SAME, ...changed });
   const nodes = [
-    ...expand('a[1-5]').map(name => of(name, name === 'a2' ? { os_release: 'x' } : {})),
-    ...expand('b[1-3]').map(name => of(name, { mem_total_mib: 128_000 })),
+    ...expand('a[1-5]', BOARD_MOST).map(name => of(name, name === 'a2' ? { os_release: 'x' } : {})),
+    ...expand('b[1-3]', BOARD_MOST).map(name => of(name, { mem_total_mib: 128_000 })),
   ];
   writeLiveBoard(t, board, nodes);
   const odd = (...argv: string[]) => ask(['odd', '--board', board, ...argv]);

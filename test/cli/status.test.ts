@@ -24,7 +24,7 @@ import { BoardReader } from '../../src/shm/reader.js';
 import { distanceText } from '../../src/shm/sentences.js';
 import { Snapshot } from '../../src/shm/snapshot.js';
 import { painter } from '../../src/terminal/style.js';
-import { expand, fold } from '../../src/text/hostlists.js';
+import { BOARD_MOST, expand, fold } from '../../src/text/hostlists.js';
 import { cut } from '../../src/text/text.js';
 import { anomalies } from '../../src/trouble/findings.js';
 import { bytesOf, NOW, node as reporting } from '../kit/ganglia.js';
@@ -43,7 +43,7 @@ t.setTimeout(500_000);
 const runHere = verbChild(t);
 const PLAIN: StatusLayout = { width: 80, paint: painter('never') };
 
-const dozen: MadeNode[] = expand('node[01-12]').map((name, i) => ({
+const dozen: MadeNode[] = expand('node[01-12]', BOARD_MOST).map((name, i) => ({
   name,
   age: 0.4 + i / 100,
   heard: 3600 * i,
@@ -74,7 +74,7 @@ dozen[10] = {
 
 /** A cluster of racks with 48 nodes, all healthy; `change` modifies some. */
 function cluster(racks: string, change: (node: MadeNode) => Partial<MadeNode> = () => ({})): MadeNode[] {
-  return expand(`rack[${racks}]n[01-48]`).map((name, i) => {
+  return expand(`rack[${racks}]n[01-48]`, BOARD_MOST).map((name, i) => {
     const node = { name, age: 0.1 + (i % 10) / 20, ...busy(i % 64) };
     return { ...node, ...change(node) };
   });
@@ -152,7 +152,7 @@ const scenes: [
   ['two racks fell silent, 200 columns', dead, {}, { width: 200 }],
   ['10,000 nodes', big],
   ['10,000 nodes: what is not well', big, {}, { exceptions: true }],
-  ['10,000 nodes: a rack', big, {}, {}, { among: expand('rack100n[01-48]') }],
+  ['10,000 nodes: a rack', big, {}, {}, { among: expand('rack100n[01-48]', BOARD_MOST) }],
   ['10,000 nodes: the busiest', big, {}, { sort: 'load', width: 120 }],
   ['10,000 nodes: by rack, what is not well', big, {}, { grouping: { pattern: '^[a-z]+[0-9]+' }, exceptions: true }],
   [
@@ -319,7 +319,7 @@ const scenes: [
     dozen.map(node => ({ ...node, record: { address: [...Array(10).fill(0), 255, 255, 10, 0, 0, 5] } })),
     {
       senders: [
-        ...expand('node[01-08]').map((name, i) => ({
+        ...expand('node[01-08]', BOARD_MOST).map((name, i) => ({
           reason: 'tag' as const,
           address: '10.0.0.9',
           name,
@@ -327,7 +327,7 @@ const scenes: [
           last: 0.3 + i / 10,
           count: 40,
         })),
-        ...expand('node[04-08]').map(name => ({
+        ...expand('node[04-08]', BOARD_MOST).map(name => ({
           reason: 'rival' as const,
           address: '10.0.0.8',
           name,
@@ -384,11 +384,12 @@ const scenes: [
     'names without order',
     expand(
       'c[1,3,5,7,9,11,13,15,17,19,21,23,25,27,29,31,33,35,37,39,41,43,45,47,49,51,53,55,57,59,61,63,65,67,69,71,73,75,77,79,81,83,85,87,89,91,93,95,97,99,101,103,105,107,109,111,113,115,117,119,121,123,125]',
+      BOARD_MOST,
     ).map(name => ({ name, age: 60 * Number(name.slice(1)) })),
   ],
   [
     'a list that is cut, of what was asked for',
-    expand('rack[1-2]n[001-399]')
+    expand('rack[1-2]n[001-399]', BOARD_MOST)
       .filter(name => /[13579]$/.test(name))
       .map(name => ({ name, age: 0.5 })),
     {},
@@ -396,7 +397,7 @@ const scenes: [
   ],
   [
     'a list of live nodes with problems, cut',
-    expand('rack1n[001-399]')
+    expand('rack1n[001-399]', BOARD_MOST)
       .filter(name => /[13579]$/.test(name))
       .map(name => ({ name, age: 0.5, report: { flags: 1 << bits.flags.held } })),
     {},
@@ -404,7 +405,7 @@ const scenes: [
   ],
   [
     'what silent nodes said last',
-    expand('n[01-16]').map((name, i): MadeNode => {
+    expand('n[01-16]', BOARD_MOST).map((name, i): MadeNode => {
       const heat = (temp_hottest_dc: number) => ({ hw_hash: 7, temp_hottest_dc });
       const low = { mem_avail_mib: 1000 };
       const stalled = { psi_mem_full10: 9900, psi_io_full10: 9100 };
@@ -416,7 +417,7 @@ const scenes: [
   ],
   [
     'what many silent nodes said last, and one that fell before midnight',
-    expand('n[1-5]').map((name, i) => ({
+    expand('n[1-5]', BOARD_MOST).map((name, i) => ({
       name,
       age: 50_700 - i,
       ...busy(1, { valid: EVERYTHING, ...(i > 0 && { taint: 1 << 4, late_us: 2_000_000 * i }) }),
@@ -657,7 +658,7 @@ async function sixty(t: Test, board: string): Promise<void> {
   const { port } = await startReceiver(t, board);
   const socket = createSocket('udp4');
   t.teardown(() => socket.close());
-  for (const [i, hostname] of expand('node[01-60]').entries()) {
+  for (const [i, hostname] of expand('node[01-60]', BOARD_MOST).entries()) {
     const values = { hostname, interval_ms: 600_000, ...busy(i).report };
     socket.send(makeReport(values), port, '127.0.0.1');
   }
@@ -673,7 +674,7 @@ t.test('what is cut names the command that shows the rest under the same conditi
   const socket = createSocket('udp4');
   t.teardown(() => socket.close());
   // Only odd numbers, so that the folded list is long.
-  const names = expand('rack1n[001-699],rack2n[001-099]').filter(name => /[13579]$/.test(name));
+  const names = expand('rack1n[001-699],rack2n[001-099]', BOARD_MOST).filter(name => /[13579]$/.test(name));
   for (const [i, hostname] of names.entries()) {
     const flags = i % 3 === 0 ? 0 : 1 << bits.flags.held;
     const values = { hostname, interval_ms: 600_000, flags, ...busy(i % 64).report };
@@ -708,7 +709,7 @@ t.test('what is cut names the command that shows the rest under the same conditi
   ]) {
     const { stdout, status: code } = pasted(await status(...conditions));
     t.equal(code, 0, conditions.join(' '));
-    t.same(expand(stdout.trim()).sort(), (await chosen(...conditions)).sort(), 'exactly these');
+    t.same(expand(stdout.trim(), BOARD_MOST).sort(), (await chosen(...conditions)).sort(), 'exactly these');
   }
   const rows = (text: string) => text.split('\n').filter(line => /^rack\S+ +live/.test(line)).length;
   const sorted = ['--where', 'load > 10', '--sort', '-load', '-o', 'name,state,load'];
@@ -724,7 +725,9 @@ t.test('what is cut names the command that shows the rest under the same conditi
 });
 
 t.test('Slurm beside many nodes: the worst have rows with its columns, the others are folded', async t => {
-  const nodes = expand('node[01-60]').map((name, i): MadeNode => ({ name, age: i % 2 === 1 ? 190 : 0.4, ...busy(i) }));
+  const nodes = expand('node[01-60]', BOARD_MOST).map(
+    (name, i): MadeNode => ({ name, age: i % 2 === 1 ? 190 : 0.4, ...busy(i) }),
+  );
   const time = monotonicMs();
   const answer = { time_ms: Date.now(), mono_ms: time };
   const job = {
@@ -812,7 +815,7 @@ t.test('the command: forms, choices, errors', async t => {
   for (const { group, states, means, nodes: list } of groups) {
     const loads = each.get(Number(group)) ?? [];
     t.equal(states.live, loads.length);
-    t.equal(expand(list).length, loads.length);
+    t.equal(expand(list, BOARD_MOST).length, loads.length);
     t.ok(Math.abs(means.load - loads.reduce((a, b) => a + b, 0) / loads.length) < 1, `${means.load}, ${loads}`);
     t.equal(means.arch, enums.arch[nodes[0].arch]);
   }

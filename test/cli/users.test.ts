@@ -10,7 +10,7 @@ import { showUsers } from '../../src/cli/users.js';
 import { bits } from '../../src/layout/layout.gen.js';
 import { stateText } from '../../src/schedulerfile/statefile.js';
 import { painter } from '../../src/terminal/style.js';
-import { expand } from '../../src/text/hostlists.js';
+import { BOARD_MOST, expand } from '../../src/text/hostlists.js';
 import { UNSEEN } from '../../src/text/unseen.js';
 import { node, writeLiveBoard } from '../kit/ganglia.js';
 import { busy, EVERYTHING, type MadeNode, madeBoard } from '../kit/madeboard.js';
@@ -22,7 +22,7 @@ const GOLDEN = join(ROOT, 'test', 'golden', 'users.txt');
 const ask = verbChild(t);
 
 /** Half busy; some with GPUs. */
-const NODES = expand('n[01-20]').map((name, i): MadeNode => {
+const NODES = expand('n[01-20]', BOARD_MOST).map((name, i): MadeNode => {
   const gpus = { valid: EVERYTHING, gpu_count: 2, gpu_busy: 1, gpu: [{ util_pct: 90 }, { util_pct: 30 }] };
   return { name, age: 0.4, ...busy(32, i >= 16 ? gpus : {}) };
 });
@@ -31,8 +31,8 @@ const told = (name: string, cpus_used: number, gpus_used?: number) => ({
   ...(gpus_used !== undefined && { gpus: 2, gpus_used }),
 });
 const TOLD = [
-  ...expand('n[01-16]').map(name => told(name, 64)),
-  ...expand('n[17-20]').map(name => told(name, 64, name === 'n20' ? 1 : 2)),
+  ...expand('n[01-16]', BOARD_MOST).map(name => told(name, 64)),
+  ...expand('n[17-20]', BOARD_MOST).map(name => told(name, 64, name === 'n20' ? 1 : 2)),
   told('n99', 64),
 ];
 const JOBS = [

@@ -32,7 +32,7 @@ import type { Snapshot } from '../../src/shm/snapshot.js';
 import { flushed, readKeys } from '../../src/terminal/keystrokes.js';
 import { clip, difference } from '../../src/terminal/screen.js';
 import { painter } from '../../src/terminal/style.js';
-import { expand } from '../../src/text/hostlists.js';
+import { BOARD_MOST, expand } from '../../src/text/hostlists.js';
 import { widthOf } from '../../src/text/layout.js';
 import { shellWord } from '../../src/text/text.js';
 import { troubleOf } from '../../src/trouble/trouble.js';
@@ -62,12 +62,16 @@ const START: WatchView = {
   scrolled: 0,
 };
 
-const sixty: MadeNode[] = expand('node[01-60]').map((name, i) => ({ name, age: 0.4 + i / 100, ...busy(i) }));
+const sixty: MadeNode[] = expand('node[01-60]', BOARD_MOST).map((name, i) => ({
+  name,
+  age: 0.4 + i / 100,
+  ...busy(i),
+}));
 sixty[2] = { name: 'node03', age: 190, ...busy(63.5) };
 sixty[4] = { name: 'node05', age: 6, ...busy(12) };
 sixty[8] = { name: 'node09' };
 sixty[9] = { name: 'node10', age: 0.5, ...busy(9), record: { offset_us: 2_100_000, lost: 1234 } };
-const racks: MadeNode[] = expand('rack[11-20]n[01-48]').map((name, i) => ({
+const racks: MadeNode[] = expand('rack[11-20]n[01-48]', BOARD_MOST).map((name, i) => ({
   name,
   age: /rack1[78]/.test(name) ? 60 + i / 1000 : 0.2,
   ...busy(i % 64),
@@ -77,7 +81,7 @@ const racks: MadeNode[] = expand('rack[11-20]n[01-48]').map((name, i) => ({
 const big = tenThousand();
 const RACKS: Grouping = { pattern: '^rack[0-9]+' };
 /** Every second node is silent, and the names make a long list. */
-const odd: MadeNode[] = expand('a[1-199]b,c[1-400]').map((name, i) => ({
+const odd: MadeNode[] = expand('a[1-199]b,c[1-400]', BOARD_MOST).map((name, i) => ({
   name,
   age: i % 2 ? 0.3 : 99,
   ...busy(i % 64),
@@ -116,7 +120,7 @@ const plain = (paint = painter('never')) => ({ paint, columns: undefined, widths
 /** Jobs on the first of the sixty nodes, two of them on node05; for how long is told in hours. */
 const SINCE = { since_s: 200_000 };
 const JOBS = madeState(
-  expand('node[01-60]').map(name => ({ name, state: 'ALLOCATED', cpus: 64 })),
+  expand('node[01-60]', BOARD_MOST).map(name => ({ name, state: 'ALLOCATED', cpus: 64 })),
   [
     madeJob('4711', 'node[01-05]', { name: 'climate', cpus: 320, ...SINCE }),
     madeJob('4712', 'node05', { user: 'bert', ...SINCE }),
@@ -161,7 +165,7 @@ function after(
 const typed = (text: string) => [...text];
 
 t.test('a cut list names the command or the key that shows all of it', async t => {
-  const nodes = expand('rack[1-2]n[001-399]').filter(name => /[13579]$/.test(name));
+  const nodes = expand('rack[1-2]n[001-399]', BOARD_MOST).filter(name => /[13579]$/.test(name));
   const look = board(
     nodes.map((name, i) => ({ name, age: 0.5, record: { offset_us: i < 9 ? 5_000_000 : 0 } })),
     { header: { kernel_drops: 12, unfit_drops: 3, softnet_drops: 4, received: 10_000 } },
@@ -325,7 +329,7 @@ t.test('the worst first: by state, then by the worst problem, then by name', asy
     ...busy(1, { flags: flags.reduce((mask, flag) => mask | (1 << bits.flags[flag]), 0) }),
   });
   const nodes = [
-    ...expand('n[1-3]').map(name => ({ name, age: 0.5, ...busy(1) })),
+    ...expand('n[1-3]', BOARD_MOST).map(name => ({ name, age: 0.5, ...busy(1) })),
     ...[ill('n4', 'held'), ill('n5', 'root_readonly'), ill('n6', 'held', 'root_readonly')],
     ...[
       { name: 'n7', age: 6 },
@@ -586,7 +590,7 @@ async function reported(
 ): Promise<{ port: number; child: { kill(signal: NodeJS.Signals): boolean }; exit: Promise<unknown> }> {
   const receiver = await startReceiver(t, board);
   const socket = createSocket('udp4');
-  for (const [i, hostname] of expand(list).entries())
+  for (const [i, hostname] of expand(list, BOARD_MOST).entries())
     socket.send(
       makeReport({ hostname, interval_ms: 600_000, t_real_ns: now(), ...busy(i).report }),
       receiver.port,

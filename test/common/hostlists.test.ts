@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
-import { compareNames, expand, fold, NodesetError, parseNodeName } from '../../src/text/hostlists.js';
+import { BOARD_MOST, compareNames, expand, fold, NodesetError, parseNodeName } from '../../src/text/hostlists.js';
 import { readNodes } from '../../src/text/nodefiles.js';
 import { anyText } from '../kit/anytext.js';
 import { EXPANDED, FOLDED, IN_ORDER, REFUSED } from '../kit/hostlistcases.js';
@@ -31,11 +31,11 @@ function refusal(run: () => unknown, type: new (...args: never[]) => Error = Nod
 }
 
 t.test('what other tools agree on is expanded', async t => {
-  for (const { expr, hosts } of vectors.accept) t.same(expand(expr).sort(), [...hosts].sort(), expr);
+  for (const { expr, hosts } of vectors.accept) t.same(expand(expr, BOARD_MOST).sort(), [...hosts].sort(), expr);
 });
 
 t.test('what other tools disagree on is refused', async t => {
-  for (const { expr } of vectors.reject) t.throws(() => expand(expr), NodesetError, JSON.stringify(expr));
+  for (const { expr } of vectors.reject) t.throws(() => expand(expr, BOARD_MOST), NodesetError, JSON.stringify(expr));
 });
 
 t.test('names are folded as Slurm folds them', async t => {
@@ -53,13 +53,13 @@ t.test('names in natural order', async t => {
 });
 
 t.test('order of first appearance, each name once', async t => {
-  for (const [list, names] of EXPANDED) t.same(expand(list), names.split(' '), list);
+  for (const [list, names] of EXPANDED) t.same(expand(list, BOARD_MOST), names.split(' '), list);
 });
 
 t.test('refusals say where and what to write', async t => {
   for (const [list, column, says] of REFUSED) {
     t.equal(
-      refusal(() => expand(list)),
+      refusal(() => expand(list, BOARD_MOST)),
       `host list, column ${column}: ${says}`,
       JSON.stringify(list),
     );
@@ -69,16 +69,16 @@ t.test('refusals say where and what to write', async t => {
 t.test('a refusal costs no more than the text', async t => {
   const before = process.memoryUsage.rss();
   t.throws(
-    () => expand(`${'n[1-999999],'.repeat(2)}x`),
+    () => expand(`${'n[1-999999],'.repeat(2)}x`, BOARD_MOST),
     NodesetError,
     'the second entry is over, the first is not made',
   );
-  t.throws(() => expand(`n${'[1-999999999999999]'.repeat(4)}`), NodesetError);
-  t.throws(() => expand(`n[${'1,'.repeat(1_100_000)}1]`), NodesetError, 'many short ranges');
-  t.throws(() => expand('['.repeat(1_000_000)), NodesetError);
-  t.throws(() => expand('n'.repeat(10_000_000)), NodesetError);
+  t.throws(() => expand(`n${'[1-999999999999999]'.repeat(4)}`, BOARD_MOST), NodesetError);
+  t.throws(() => expand(`n[${'1,'.repeat(1_100_000)}1]`, BOARD_MOST), NodesetError, 'many short ranges');
+  t.throws(() => expand('['.repeat(1_000_000), BOARD_MOST), NodesetError);
+  t.throws(() => expand('n'.repeat(10_000_000), BOARD_MOST), NodesetError);
   t.ok(process.memoryUsage.rss() - before < 1 << 30);
-  t.equal(expand('n[1-1000000]').length, 1_000_000, 'the limit itself is taken');
+  t.equal(expand('n[1-1000000]', BOARD_MOST).length, 1_000_000, 'the limit itself is taken');
   t.equal(expand('n[1-3]', 3).length, 3);
   t.throws(() => expand('n[1-3],n1', 3), NodesetError, 'doubles count');
 });
@@ -189,7 +189,7 @@ t.test('properties', async t => {
     fc.property(fc.array(pattern, { minLength: 1, maxLength: 4 }), patterns => {
       const list = patterns.map(({ text }) => text).join(',');
       const expected = [...new Set(patterns.flatMap(({ means }) => means))];
-      if (JSON.stringify(expand(list)) !== JSON.stringify(expected)) throw new Error(list);
+      if (JSON.stringify(expand(list, BOARD_MOST)) !== JSON.stringify(expected)) throw new Error(list);
     }),
     runs,
   );
@@ -208,10 +208,11 @@ t.test('properties', async t => {
     fc.property(names, some => {
       const list = fold(some);
       const wanted = [...new Set(some)].sort();
-      if (JSON.stringify((list === '' ? [] : expand(list)).sort()) !== JSON.stringify(wanted)) throw new Error(list);
+      if (JSON.stringify((list === '' ? [] : expand(list, BOARD_MOST)).sort()) !== JSON.stringify(wanted))
+        throw new Error(list);
       if (/\][^,]/.test(list)) throw new Error(`${list}: something follows a bracket`);
       if (fold([...some].reverse()) !== list) throw new Error('the order of the names changes the list');
-      if (fold(expand(list || 'n')) !== (list || 'n')) throw new Error('folded again it is another');
+      if (fold(expand(list || 'n', BOARD_MOST)) !== (list || 'n')) throw new Error('folded again it is another');
     }),
     runs,
   );

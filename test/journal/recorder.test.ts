@@ -14,7 +14,7 @@ import type { Writer } from '../../src/native/index.js';
 import type { OddJobs, OddMark, SchedulerState } from '../../src/schedulerfile/statefile.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { deliver, openWriter } from '../../src/shm/writer.js';
-import { expand } from '../../src/text/hostlists.js';
+import { BOARD_MOST, expand } from '../../src/text/hostlists.js';
 import { monotonicNs } from '../kit/clocks.js';
 import { validOf } from '../kit/madeboard.js';
 import { boardPath } from '../kit/places.js';
@@ -137,8 +137,8 @@ const spans = (lines: readonly Line[]) =>
 
 t.test('a silence of 12 s, and one of 48 nodes', past(), async t => {
   const world = new World(t);
-  const rack = expand('rack11n[01-48]');
-  const others = expand('n[1-3]');
+  const rack = expand('rack11n[01-48]', BOARD_MOST);
+  const others = expand('n[1-3]', BOARD_MOST);
   const all = (names: readonly string[]) => () => {
     for (const [i, name] of names.entries()) world.report(name, {}, -i);
   };
@@ -235,7 +235,7 @@ t.test('episodes, boots and what was said before them', past(), async t => {
 
 t.test('marks on odd nodes begin, stand while nobody knows, and end for a reason', past(), async t => {
   const world = new World(t);
-  const names = expand('n[1-4]');
+  const names = expand('n[1-4]', BOARD_MOST);
   const report = () => names.forEach(name => void world.report(name));
   const jobs = { list: [{ id: '4711', state: 'RUNNING', user: 'anna', partition: 'p', nodes: 'n[1-4]', name: '' }] };
   /** What the scheduler's reader says each second; undefined: nobody knows. */
@@ -321,7 +321,7 @@ t.test('marks on odd nodes begin, stand while nobody knows, and end for a reason
 
 t.test('nodes that flap for an hour', past(4000), async t => {
   const world = new World(t, 256, 4000);
-  const names = expand('n[001-100]');
+  const names = expand('n[001-100]', BOARD_MOST);
   t.comment(`SEED=${SEED}`);
   const random = randomOf(SEED);
   // Each is silent for 12 to 16 s, and heard for 3 to 8 s.
@@ -349,7 +349,7 @@ t.test('nodes that flap for an hour', past(4000), async t => {
   t.equal(counted, fell, 'each silence is written or counted');
   const each = new Map<string, number>();
   for (const { nodes = '' } of world.of('silent'))
-    for (const node of expand(nodes)) each.set(node, (each.get(node) ?? 0) + 1);
+    for (const node of expand(nodes, BOARD_MOST)) each.set(node, (each.get(node) ?? 0) + 1);
   t.ok(Math.max(...each.values()) <= 63, 'one a minute of a node is written at most');
   const bytes = world.lines.reduce((sum, line) => sum + JSON.stringify(line).length, 0);
   t.ok(bytes < 3 << 20, `an hour of 100 such nodes takes ${bytes} bytes`);
@@ -362,7 +362,7 @@ t.test('nodes that flap for an hour', past(4000), async t => {
 
 t.test('a daemon that is killed again and again', past(), async t => {
   const world = new World(t);
-  const names = expand('n[01-12]');
+  const names = expand('n[01-12]', BOARD_MOST);
   t.comment(`SEED=${SEED}`);
   const random = randomOf(SEED);
   const down = new Map<string, number>();
@@ -394,7 +394,7 @@ t.test('a daemon that is killed again and again', past(), async t => {
       const [from = 0, last = from] = [line.from, line.from_last].flatMap(
         time => time && monotonicOf(line, time),
       ) as number[];
-      return expand(line.nodes ?? '').map(node => ({ node, from, last }));
+      return expand(line.nodes ?? '', BOARD_MOST).map(node => ({ node, from, last }));
     });
     const left = [...truth];
     const untold = told.filter(({ node, from, last }) => {
@@ -460,7 +460,7 @@ t.test('a silence that shares the line of its end, but not that of its begin', p
   const told = world.of('silent', 'heard_again').map(({ event, nodes, late }) => [event, nodes, late]);
   t.equal(told.length, 4, 'two lines of begins, two of ends');
   t.strictSame(
-    told.filter(([, nodes]) => expand(String(nodes)).includes('n3')).map(([event]) => event),
+    told.filter(([, nodes]) => expand(String(nodes), BOARD_MOST).includes('n3')).map(([event]) => event),
     ['silent', 'heard_again'],
     'first its begin',
   );

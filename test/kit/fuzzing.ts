@@ -49,7 +49,7 @@ import type { Snapshot } from '../../src/shm/snapshot.js';
 import { commandOf, Words } from '../../src/supermon/server.js';
 import { painter } from '../../src/terminal/style.js';
 import { Failure } from '../../src/text/failure.js';
-import { expand, fold, NodesetError } from '../../src/text/hostlists.js';
+import { BOARD_MOST, expand, fold, NodesetError } from '../../src/text/hostlists.js';
 import { compilePattern, MOST_INSTRUCTIONS } from '../../src/text/patterns.js';
 import { InputError } from '../../src/text/text.js';
 import { RecordingParser } from '../../src/zoom/recording.js';
@@ -656,7 +656,7 @@ export function textTargets(place: string): TextTarget[] {
           'not a name',
         );
         const folded = fold(names);
-        const again = expand(folded);
+        const again = expand(folded, BOARD_MOST);
         must(again.length === names.length && again.every(name => names.includes(name)), `folded it is ${folded}`);
         must(fold(again) === folded, `${folded} folds to ${fold(again)}`);
         return true;

@@ -216,6 +216,11 @@ def test_host_lists_in_and_out():
         assert isinstance(caught.value, LookupError) and isinstance(caught.value, beoboard.Error)
         with pytest.raises(beoboard.HostListError, match="column 2: "):
             board.nodes("n[1-3")
+        made, numbers = [], _hosts._numbers
+        with pytest.MonkeyPatch.context() as patch, pytest.raises(beoboard.NoSuchNode):
+            patch.setattr(_hosts, "_numbers", lambda ranges: (made.append(text) or text for text in numbers(ranges)))
+            board.nodes("n[001-003],x[1-1000][1-900]")
+        assert len(made) < 10, "no name is made behind the first that is not on the board"
     for row in CASE["hosts"]["accept"]:
         assert sorted(beoboard.expand(row["expr"])) == sorted(row["hosts"])
     for row in CASE["hosts"]["reject"]:

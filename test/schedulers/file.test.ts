@@ -7,6 +7,7 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { NoAnswer } from '../../src/schedulerfile/scheduler.js';
+import { bounded } from '../../src/schedulerfile/statefile.js';
 import { contentsOf, fileScheduler } from '../../src/schedulers/file.js';
 import { atOnce } from '../../src/service/slices.js';
 import { folder } from '../kit/places.js';
@@ -118,10 +119,23 @@ t.test('what is there twice', async t => {
 
 t.test('a range is short, and its names are many', async t => {
   const jobs = Array.from({ length: 3000 }, (_, i) => ({ job: i, nodes: i === 1 ? 'n[1-100000]' : 'n[1-950000]' }));
-  t.match(read({ job: 'a', nodes: 'n[1-60000]' }, ...jobs, { job: 'z', nodes: 'n1' }).jobs, {
-    list: [{ id: 'a' }, { id: '1' }, { id: 'z' }],
-    leftOut: { count: 2999 },
-  });
+  const { list } = read({ job: 'a', nodes: 'n[1-60000]' }, ...jobs, { job: 'z', nodes: 'n1' }).jobs;
+  const { jobs: told, mayName } = bounded({ list, whole: true }, 1000);
+  t.match(told, { list: [{ id: 'a' }, { id: 'z' }], left_out: 3000, whole: undefined });
+  t.equal(told.left_out_first, 'too many nodes: job 0 on n[1-950000]');
+  t.same(
+    ['n1', 'n950000', 'n950001', 'm1'].map(name => mayName?.(name)),
+    [true, true, true, true],
+    'a long text',
+  );
+  t.same(bounded(told, 1000).jobs, told, 'the same again');
+  t.equal(bounded({ list }, 2_000_000).jobs.list.length, 213, 'of more nodes, more');
+  const some = bounded({ list: list.slice(0, 4) }, 1000).mayName;
+  t.same(
+    ['n1', 'n950000', 'n950001', 'm1'].map(name => some?.(name)),
+    [true, true, false, false],
+    'whom they name',
+  );
 });
 
 t.test('what is no answer', async t => {

@@ -13,7 +13,7 @@ import { Pairing, SchedulerView } from '../../src/schedulerfile/schedulerview.js
 import { monotonicMs, type SchedulerState } from '../../src/schedulerfile/statefile.js';
 import type { BoardReader } from '../../src/shm/reader.js';
 import type { Snapshot } from '../../src/shm/snapshot.js';
-import { expand } from '../../src/text/hostlists.js';
+import { BOARD_MOST, expand } from '../../src/text/hostlists.js';
 import { anomalies } from '../../src/trouble/findings.js';
 import { KINDS } from '../../src/trouble/kinds.js';
 import { LINES_MOST } from '../../src/trouble/remembered.js';
@@ -26,7 +26,7 @@ const MINUTE = 60;
 const readonly = busy(1, { flags: 1 << bits.flags.root_readonly });
 
 const many = (list: string, more: Partial<MadeNode> = {}): MadeNode[] =>
-  expand(list).map(name => ({ name, age: 0.5, ...busy(1), ...more }));
+  expand(list, BOARD_MOST).map(name => ({ name, age: 0.5, ...busy(1), ...more }));
 
 const lines = (nodes: MadeNode[], made: MadeBoard = {}, besides: Besides = {}, choice: Choice = {}) =>
   troubleOf(survey(madeBoard(nodes, made), choice), besides);
@@ -104,12 +104,12 @@ t.test('the times of a line are true of each of its nodes, and each silence is o
       return { ...(many(`n${i}`)[0] as MadeNode), age: isOver ? 0.5 : began, silence };
     });
     const found = lines([...nodes, ...many('z[1-200]')]);
-    const told = found.flatMap(({ nodes = '' }) => expand(nodes));
+    const told = found.flatMap(({ nodes = '' }) => expand(nodes, BOARD_MOST));
     const what = `SEED=${seed}, trial ${trial}`;
     t.same(told.sort(), nodes.map(({ name }) => name).sort(), what);
     t.equal(new Set(found.map(({ key }) => key)).size, found.length, what);
     const untrue = found.flatMap(({ nodes: list = '', since = '', since_last = since, ended, ended_first = ended }) =>
-      expand(list).filter(name => {
+      expand(list, BOARD_MOST).filter(name => {
         const { began = 0, ended: over } = nodes.find(node => node.name === name)?.silence ?? {};
         const beganThen = Number(began) <= ago(since) && Number(began) > ago(since_last) - 2.6;
         if (over === undefined || ended === undefined || ended_first === undefined) return !beganThen || over !== ended;

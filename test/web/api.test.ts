@@ -182,6 +182,7 @@ t.test('a board that stands still', async t => {
     await refused('nodes?seq=4000000', 404, /is not kept; there are \d+ to \d+/);
     await refused('nodes/nobody', 404, /'nobody' is not on the board/);
     await refused('river?nodes=nobody', 400, /not on the board: 'nobody'/);
+    await refused('events?nodes=n[1-1000000]', 400, /too many names; at most 2000 are allowed/);
     await refused('river?nodes=node[1-2001]', 400, /too many names; at most 2000 are allowed/);
     await refused('river?by=load%3E', 400, /neither a field nor a pattern/);
     await refused('stream?reading=cpus', 400, /'cpus' is none; did you mean cpu\?|cpu/);

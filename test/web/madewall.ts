@@ -6,7 +6,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import type { TroubleInfo } from '../../src/acks/info.js';
-import { expand, fold } from '../../src/text/hostlists.js';
+import { BOARD_MOST, expand, fold } from '../../src/text/hostlists.js';
 import { readPageFiles } from '../../src/web/pagefiles.js';
 import {
   CELL,
@@ -117,9 +117,10 @@ export class MadeWall {
   /** A page of nodes, in their order. */
   #rows(query: URLSearchParams): object {
     const list = query.get('nodes');
-    const names = list === null ? this.#names : expand(list);
+    const names = list === null ? this.#names : expand(list, BOARD_MOST);
     const page = Number(query.get('page'));
-    const jobsOn = (name: string) => this.jobs.filter(({ nodes }) => expand(nodes).includes(name)).map(({ id }) => id);
+    const jobsOn = (name: string) =>
+      this.jobs.filter(({ nodes }) => expand(nodes, BOARD_MOST).includes(name)).map(({ id }) => id);
     const nodes = names.slice((page - 1) * NODE_PAGE, page * NODE_PAGE).map(name => ({
       name,
       state: this.silent.has(name) ? 'silent' : 'live',

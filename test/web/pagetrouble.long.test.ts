@@ -3,7 +3,7 @@
 
 import t from 'tap';
 import { random } from '../../src/load/simulatednode.js';
-import { expand } from '../../src/text/hostlists.js';
+import { BOARD_MOST, expand } from '../../src/text/hostlists.js';
 import { TROUBLE_MOST } from '../../src/web/wire.js';
 import { NO_BROWSER } from '../kit/browser.js';
 import { holds, look } from './browsing.js';
@@ -22,7 +22,7 @@ for (const [racks, name] of [
   [2080, 'r[0001-2080]'],
 ] as const)
   t.test(`${48 * racks} nodes`, { skip }, async t => {
-    const groups = expand(name).map(rack => ({ name: rack, names: expand(`${rack}n[01-48]`) }));
+    const groups = expand(name, BOARD_MOST).map(rack => ({ name: rack, names: expand(`${rack}n[01-48]`, BOARD_MOST) }));
     const wall = new MadeWall(groups, true);
     await wall.listen(t);
     const { page, context, complaints } = await look(t, `${wall.url}?theme=dark`, {

@@ -8,7 +8,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core';
 import t from 'tap';
 import type { TroubleInfo } from '../../src/acks/info.js';
 import { random } from '../../src/load/simulatednode.js';
-import { expand } from '../../src/text/hostlists.js';
+import { BOARD_MOST, expand } from '../../src/text/hostlists.js';
 import { NO_BROWSER } from '../kit/browser.js';
 import type { Teardown } from '../kit/places.js';
 import { holds, look, type Seen, shown, startLoad, startWall, tickOf } from './browsing.js';
@@ -23,7 +23,10 @@ async function watch(
   query = '',
   { hasJobs = true, ...options }: BrowserContextOptions & { hasJobs?: boolean } = {},
 ): Promise<Seen & { wall: MadeWall }> {
-  const groups = expand(`rack[10-${9 + racks}]`).map(name => ({ name, names: expand(`${name}n[01-12]`) }));
+  const groups = expand(`rack[10-${9 + racks}]`, BOARD_MOST).map(name => ({
+    name,
+    names: expand(`${name}n[01-12]`, BOARD_MOST),
+  }));
   const wall = new MadeWall(groups, hasJobs);
   await wall.listen(t);
   const seen = await look(t, `${wall.url}${query}`, { timezoneId: 'UTC', locale: 'en-GB', ...options });

@@ -3,7 +3,7 @@
 
 import { get, type IncomingHttpHeaders } from 'node:http';
 import type { Sink } from '../../src/net/http.js';
-import { expand } from '../../src/text/hostlists.js';
+import { BOARD_MOST, expand } from '../../src/text/hostlists.js';
 import {
   CELL,
   type EventInfo,
@@ -86,7 +86,7 @@ export class WallClient {
         break;
       case FRAME.layout:
         this.layout = JSON.parse(payload.toString()) as LayoutInfo;
-        this.names = this.layout.groups.flatMap(({ nodes }) => expand(nodes));
+        this.names = this.layout.groups.flatMap(({ nodes }) => expand(nodes, BOARD_MOST));
         if (this.names.length !== this.layout.count) this.wrong.push('the lists of a layout have other nodes');
         break;
       case FRAME.picture:

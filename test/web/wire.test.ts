@@ -4,7 +4,7 @@
 import t from 'tap';
 import { terms } from '../../src/layout/terms.gen.js';
 import { SCALES } from '../../src/readings/scales.js';
-import { expand } from '../../src/text/hostlists.js';
+import { BOARD_MOST, expand } from '../../src/text/hostlists.js';
 import { changesFrame, pictureFrame } from '../../src/web/framing.js';
 import { RiverHistory } from '../../src/web/history.js';
 import { Grouped } from '../../src/web/layouts.js';
@@ -162,14 +162,18 @@ function lookAt(grouped: Grouped, names: readonly string[], isAnother = true): v
 
 t.test('more groups than are shown are laid out by their common part, and login nodes are together', async t => {
   const auto = AUTO.rule.slice(1, -1);
-  const racks = expand('rack[0001-2084]');
+  const racks = expand('rack[0001-2084]', BOARD_MOST);
   const many = [...racks.map(rack => `${rack}n1`), 'login1', 'login2', 'master'];
   for (const [pattern, names, groups] of [
-    [auto, expand('rack[1-512]n1').slice(0, 511), expand('rack[1-512]').slice(0, 511)],
+    [auto, expand('rack[1-512]n1', BOARD_MOST).slice(0, 511), expand('rack[1-512]', BOARD_MOST).slice(0, 511)],
     [auto, many, [...new Set(racks.map(rack => rack.replace(/.$/, '*'))), 'login']],
-    ['^r[0-9]+c[0-9]+', expand('r[01-40]c[01-52]n[1-2]'), expand('r[01-40]')],
-    ['.*', expand('n[1-9999]'), ['n*', ...expand('n[1-99]').map(name => `${name}*`)]],
-    ['.*', expand('a[1-9]').concat(expand('login[1-2]')), expand('a[1-9],login[1-2]')],
+    ['^r[0-9]+c[0-9]+', expand('r[01-40]c[01-52]n[1-2]', BOARD_MOST), expand('r[01-40]', BOARD_MOST)],
+    ['.*', expand('n[1-9999]', BOARD_MOST), ['n*', ...expand('n[1-99]', BOARD_MOST).map(name => `${name}*`)]],
+    [
+      '.*',
+      expand('a[1-9]', BOARD_MOST).concat(expand('login[1-2]', BOARD_MOST)),
+      expand('a[1-9],login[1-2]', BOARD_MOST),
+    ],
   ] as const) {
     const grouped = new Grouped({ pattern });
     let looks = 0;
@@ -183,7 +187,7 @@ t.test('more groups than are shown are laid out by their common part, and login 
 
   // What was kept of the groups before is forgotten, and added up anew.
   const grouped = new Grouped({ pattern: '^[a-z]+[0-9]+' });
-  const few = expand('rack[0001-0010]');
+  const few = expand('rack[0001-0010]', BOARD_MOST);
   lookAt(grouped, few);
   const river = new RiverHistory();
   river.take(

@@ -3,7 +3,7 @@
 // a row or change another one.
 
 import { cut, LeftOut, type SchedulerJob, type SchedulerNode } from '../../schedulerfile/scheduler.js';
-import { isHostList, tryExpand } from '../../text/hostlists.js';
+import { BOARD_MOST, NameRanges } from '../../text/hostlists.js';
 import { beginning } from '../../text/text.js';
 import { meaningOf } from './nodestate.js';
 
@@ -144,7 +144,7 @@ export function parseJobs(text: string, nonce: string, leftOut = new LeftOut()):
   for (const row of rows) {
     const [number = '', id = '', state = '', user = '', partition = '', cpus = '', start = '', nodes, ...name] =
       row.split('|');
-    if (!/^\d{1,12}$/.test(number) || nodes === undefined || !isHostList(nodes)) {
+    if (!/^\d{1,12}$/.test(number) || nodes === undefined || NameRanges.ofNodeNames(nodes) === undefined) {
       leftOut.add(row);
       continue;
     }
@@ -192,27 +192,28 @@ export function parseConfig(text: string): SlurmConfig {
   };
 }
 
-/** No cluster has more; nothing is concluded of an answer with more. */
-const NODES_MOST = 1_000_000;
-
 /** A switch that nodes are plugged into, and the others of its row. */
 const SWITCH_ROW = /^SwitchName=(\S{1,255}) Level=0 (?:[A-Z]\w*=\S* )*Nodes=(\S+)(?= |$)/;
 
 /**
- * The switch of each node, by its NodeName, from `scontrol show topology`. A row that is not understood is left out as a
- * whole, and so is a node behind two switches: what is told of a switch has to be true of all its nodes.
+ * The switch of each of these NodeNames, from `scontrol show topology`. A row that is not understood, or that has more
+ * nodes than a board can have, is left out as a whole, and so is a node behind two switches: what is told of a switch has to be true of all its nodes. Undefined: there
+ * is more to look at than a board can have.
  */
-export function parseTopology(text: string): Map<string, string> {
+export function parseTopology(text: string, known: ReadonlySet<string>): Map<string, string> | undefined {
   const found = new Map<string, string>();
   const twice = new Set<string>();
+  let left = BOARD_MOST;
   for (const row of text.split('\n')) {
     const [, name, list = ''] = SWITCH_ROW.exec(row) ?? [];
-    if (name === undefined) continue;
-    for (const node of tryExpand(list, 'slurm') ?? []) {
+    const nodes = name === undefined ? undefined : NameRanges.ofNodeNames(list);
+    if (name === undefined || nodes === undefined || nodes.size > BOARD_MOST) continue;
+    left -= Math.min(nodes.size, known.size);
+    if (left < 0) return undefined;
+    for (const node of nodes.among(known)) {
       if (found.has(node) && found.get(node) !== name) twice.add(node);
       found.set(node, name);
     }
-    if (found.size > NODES_MOST) return new Map();
   }
   for (const node of twice) found.delete(node);
   return found;

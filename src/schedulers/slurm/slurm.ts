@@ -23,22 +23,26 @@ function aboutSlurm({ cluster, version, private_data, power_saving, resume_timeo
   };
 }
 
-/** The switches of the nodes; without an answer, those that were known before. */
-async function switchesOf(calls: Calls, before: ReadonlyMap<string, string>): Promise<ReadonlyMap<string, string>> {
+/** What it says of switches; undefined: it does not answer. */
+async function topologyOf(calls: Calls): Promise<string | undefined> {
   try {
-    return parseTopology(await calls.topology());
+    return await calls.topology();
   } catch (error) {
-    if (error instanceof NoAnswer) return before;
+    if (error instanceof NoAnswer) return undefined;
     throw error;
   }
 }
 
 export function slurm(calls: Calls): Scheduler {
   let switches: ReadonlyMap<string, string> = new Map();
+  /** An answer that was not looked at yet. */
+  let topology: string | undefined;
   return {
     nodes: async () => {
       const leftOut = new LeftOut();
       const list = parseNodes(await calls.nodes(), leftOut);
+      if (topology !== undefined) switches = parseTopology(topology, new Set(list.map(({ name }) => name))) ?? switches;
+      topology = undefined;
       if (switches.size === 0) return { list, leftOut };
       return { list: list.map(node => ({ ...node, switch: switches.get(node.name) })), leftOut };
     },
@@ -49,7 +53,7 @@ export function slurm(calls: Calls): Scheduler {
     // The switches change as rarely as the configuration, and the nodes need not wait for them.
     about: async () => {
       const config = parseConfig(await calls.config());
-      switches = config.hasTopology ? await switchesOf(calls, switches) : new Map();
+      topology = config.hasTopology ? await topologyOf(calls) : '';
       return aboutSlurm(config);
     },
     unasked: aboutSlurm(parseConfig('')),
