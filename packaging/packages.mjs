@@ -313,9 +313,9 @@ export const PACKAGES = {
   },
   'beoboard-gpu': {
     each: true,
-    summary: 'NVIDIA GPUs for the senders',
+    summary: 'GPUs for the senders',
     description: [
-      'Writes the readings of the NVIDIA GPUs of this machine for the sender. It',
+      'Writes the readings of the GPUs of this machine for the sender. It',
       "loads the driver's own library at run time, and waits if there is no driver.",
     ],
     depends: { ours: ['beoboard-common'], deb: ['libc6 (>= 2.34)'] },

@@ -80,8 +80,9 @@ const char *gpufile_open(const char *path) {
 
 void gpufile_abandon(void) { unlink(beside); }
 
-static size_t gpufile_print(char *text, size_t room, const struct gpu_line *lines, unsigned count) {
-  size_t length = (size_t)snprintf(text, room, "gpu 1 %s %u\n", bb_gpu_vendor_names[BB_GPU_VENDOR_NVIDIA], count);
+static size_t gpufile_print(char *text, size_t room, const char *vendor, const struct gpu_line *lines,
+                            unsigned count) {
+  size_t length = (size_t)snprintf(text, room, "gpu 1 %s %u\n", vendor, count);
   for (unsigned i = 0; i < count; i++)
     for (unsigned word = 0; word < GPU_WORDS; word++) {
       const uint64_t value = lines[i].word[word];
@@ -104,9 +105,9 @@ static const char *gpufile_put(const char *text, size_t length) {
   return why;
 }
 
-const char *gpufile_write(const struct gpu_line *lines, unsigned count) {
+const char *gpufile_write(const char *vendor, const struct gpu_line *lines, unsigned count) {
   static char text[32 + MOST_GPUS * 64];
-  const size_t length = gpufile_print(text, sizeof text, lines, count);
+  const size_t length = gpufile_print(text, sizeof text, vendor, lines, count);
   /* Somebody may have removed the folder, and our lock with it. */
   const char *why = holds_lock() ? NULL : gpufile_lock();
   return why != NULL ? why : gpufile_put(text, length);

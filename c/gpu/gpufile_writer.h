@@ -20,7 +20,7 @@ struct gpu_line {
  * may have left half done. NULL, or the error. */
 const char *gpufile_open(const char *path);
 /* NULL, or the error; then the file is unchanged. */
-const char *gpufile_write(const struct gpu_line *lines, unsigned count);
+const char *gpufile_write(const char *vendor, const struct gpu_line *lines, unsigned count);
 /* Removes a half-written file. May be called from a signal handler. */
 void gpufile_abandon(void);
 

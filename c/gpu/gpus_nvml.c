@@ -10,6 +10,7 @@
 #include "../base/fault.h"
 #include "../base/say.h"
 #include "../format/layout.gen.h"
+#include "gpus_amd.h"
 #include "gputable.h"
 #include "nvml.h"
 
@@ -49,6 +50,11 @@ static const struct {
 enum { ROUNDS = 3, UNREACHED_MS = 30000 };
 
 const char *gpus_sys = "/sys";
+static const struct vendor {
+  enum bb_gpu_vendor name;
+  const char *pci, *driver;
+} nvidia = {BB_GPU_VENDOR_NVIDIA, "0x10de", "nvidia"}, amd = {BB_GPU_VENDOR_AMD, "0x1002", "amdgpu"},
+  *vendor = &nvidia;
 static struct nvml nvml;
 static void *library;
 static nvml_event_set events;
@@ -85,7 +91,7 @@ static int call_ended(int status) {
 #define CALL(gpu, call) (call_begins(gpu), call_ended(call))
 
 static const char *error_text(int status) {
-  const char *text = nvml.error_string == NULL ? NULL : nvml.error_string(status);
+  const char *text = vendor == &amd ? strerror(status) : nvml.error_string == NULL ? NULL : nvml.error_string(status);
   return text != NULL ? text : "an error without a name";
 }
 
@@ -156,7 +162,7 @@ static const struct pci_gpu *on_bus(const struct gpu *gpu) {
   return NULL;
 }
 
-static bool is_of_vendor(const struct pci_gpu *device) { return strcmp(device->driver, "nvidia") == 0; }
+static bool is_of_vendor(const struct pci_gpu *device) { return strcmp(device->driver, vendor->driver) == 0; }
 
 /* What a round has shown. `status`: of the library, if it is not usable. */
 static void conclude(struct gpu *gpu, int status) {
@@ -331,7 +337,7 @@ static void find_handles(void) {
 /* GPUs on the bus that the library does not return, and those that were only expected. */
 static void find_missing(unsigned expected) {
   bool placed = true;
-  bus_count = pci_gpus(gpus_sys, bus, MOST_GPUS);
+  bus_count = pci_gpus(gpus_sys, vendor->pci, bus, MOST_GPUS);
   for (struct gpu *gpu = gpus; gpu < gpus + gpu_count; gpu++) {
     /* A place that the bus does not show for a GPU that works says nothing when it fails. */
     if (gpu->answers > 0 && on_bus(gpu) == NULL) *gpu->place = 0;
@@ -473,6 +479,41 @@ void gpus_without_library(int status, unsigned expected) {
   }
   conclude_all(status);
 }
+
+bool gpus_are_amds(void) {
+  bool has_nvidias = pci_gpus(gpus_sys, nvidia.pci, bus, MOST_GPUS) > 0;
+  bool has_amds = pci_gpus(gpus_sys, amd.pci, bus, MOST_GPUS) > 0;
+  for (unsigned i = 0; i < gpu_count; i++) {
+    has_nvidias |= strncmp(gpus[i].id, "GPU-", 4) == 0;
+    has_amds |= *gpus[i].place != 0 && strcmp(gpus[i].id, gpus[i].place) == 0;
+  }
+  vendor = has_amds && !has_nvidias ? &amd : &nvidia;
+  return vendor == &amd;
+}
+
+void gpus_read_amds(unsigned expected) {
+  for (struct gpu *gpu = gpus; gpu < gpus + gpu_count; gpu++) {
+    gpu->device = NULL;
+    gpu->at_once = gpu->hears = false;
+    gpu->answers = gpu->failures = 0;
+    gpu->status = 0;
+  }
+  find_missing(expected);
+  for (struct gpu *gpu = gpus; gpu < gpus + gpu_count; gpu++) {
+    struct amd_reading now;
+    if (on_bus(gpu) == NULL || !is_of_vendor(on_bus(gpu))) continue;
+    CALL(gpu, (amd_read(gpus_sys, gpu->place, &now), 0));
+    gpu->device = (nvml_device)gpu;
+    gpu->answers = now.answers;
+    gpu->failures = now.failures;
+    gpu->status = now.status;
+    gpu->reached_ms = bb_clock_ms(CLOCK_MONOTONIC);
+    if (now.answers > 0 || now.failures == 0) gpu->line = now.line;
+  }
+  conclude_all(0);
+}
+
+const char *gpus_vendor(void) { return bb_gpu_vendor_names[vendor->name]; }
 
 bool gpus_are_lost(void) {
   for (unsigned i = 0; i < gpu_count; i++)

@@ -1,5 +1,5 @@
-/* The GPUs as NVML and the PCI bus report them, laid into the table. Any call of NVML may hang; the lock is not held
- * while one lasts, so another thread can go on writing the file. */
+/* The GPUs as NVML, or AMD's driver, and the PCI bus report them, laid into the table. Any call may hang; the lock is
+ * not held while one lasts, so another thread can go on writing the file. */
 #ifndef BB_GPUS_NVML_H
 #define BB_GPUS_NVML_H
 #include <stdbool.h>
@@ -17,6 +17,13 @@ void gpus_close(void);
 const char *gpus_read(unsigned expected, int *status);
 /* A round without the library, which was refused with this status: what the table and the bus tell. */
 void gpus_without_library(int status, unsigned expected);
+/* Whether the GPUs of this machine are AMD's: the bus has some, and none of NVIDIA was ever seen. To be asked while
+ * the library is closed. */
+bool gpus_are_amds(void);
+/* Reads all of AMD's. */
+void gpus_read_amds(unsigned expected);
+/* As the GPU file has it. */
+const char *gpus_vendor(void);
 /* Whether one of them does not answer. */
 bool gpus_are_lost(void);
 

@@ -1,6 +1,6 @@
-/* The GPU helper: asks NVIDIA's library about the GPUs, and writes the result for the senders, which load no vendor
- * library. A call may hang, in the driver too, for any time: a second thread writes the file meanwhile. Allocates no
- * memory of its own after the start. */
+/* The GPU helper: asks NVIDIA's library about the GPUs, or AMD's driver, and writes the result for the senders, which
+ * load no vendor library. A call may hang, in the driver too, for any time: a second thread writes the file meanwhile.
+ * Allocates no memory of its own after the start. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -31,7 +31,7 @@ const char program[] = PROGRAM;
 static const char help_text[] =
   "Usage: " PROGRAM " [options]\n"
   "\n"
-  "write the readings of NVIDIA GPUs for the sender\n"
+  "write the readings of GPUs, NVIDIA's by NVML or AMD's, for the sender\n"
   "\n"
   "Options:\n"
   "  --file FILE       the GPU file (default: /run/beoboard/gpu)\n"
@@ -42,10 +42,11 @@ static const char help_text[] =
   "  --state FILE      the GPUs that were seen, across restarts (default:\n"
   "                    /var/lib/beoboard-gpu/gpus; with --file, FILE.seen)\n"
   "  --expect N        how many GPUs there must be, 1 to 255\n"
-  "  --forget UUID     take a GPU that is gone out of the state, and exit\n"
+  "  --forget UUID     take a GPU that is gone out of the state, and exit; AMD's have\n"
+  "                    their PCI addresses in place of UUIDs\n"
   "  --release TIME    let the running helper close NVML for so long, up to 24h, as for\n"
   "                    nvidia-smi -r, and exit; 0s ends it\n"
-  "  --sys FOLDER      read the PCI bus there (default: /sys)\n"
+  "  --sys FOLDER      read the PCI bus and AMD's GPUs there (default: /sys)\n"
   "  -h, --help        show this help\n"
   "  -V, --version     show the version\n"
   "\n"
@@ -121,13 +122,18 @@ static const char *write_file(void) {
   static struct gpu_line lines[MOST_GPUS];
   for (unsigned i = 0; i < gpu_count; i++) lines[i] = gpus[i].line;
   written_at = bb_clock_ms(CLOCK_MONOTONIC);
-  return gpufile_write(lines, gpu_count);
+  return gpufile_write(gpus_vendor(), lines, gpu_count);
 }
 
 /* Opens the library if it is time, and reads. NULL, or why there are no readings. */
 static const char *read_round(int64_t now) {
   static char why_not[700];
   int status = 0;
+  if (!is_open && gpus_are_amds()) {
+    gpus_read_amds((unsigned)options.expect);
+    open_again_at = 0;
+    return NULL;
+  }
   if (!is_open && open_again_at != 0 && now < open_again_at) return why_not;
   const char *why = is_open ? NULL : gpus_open(options.library, &status);
   is_open = why == NULL;

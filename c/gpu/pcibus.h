@@ -9,8 +9,8 @@ struct pci_gpu {
   char driver[24];        /* "": none */
 };
 
-/* NVIDIA's GPUs without the virtual ones, which their host does not use, in the order of their addresses. Returns how
- * many there are, at most `most`. */
-unsigned pci_gpus(const char *sys, struct pci_gpu *gpus, unsigned most);
+/* The GPUs of a vendor, by its number as the bus has it, without the virtual ones, which their host does not use, in
+ * the order of their addresses. Returns how many there are, at most `most`. */
+unsigned pci_gpus(const char *sys, const char *vendor, struct pci_gpu *gpus, unsigned most);
 
 #endif

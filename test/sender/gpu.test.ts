@@ -24,7 +24,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { bitNames, decodeReport } from '../../src/layout/codec.js';
@@ -591,7 +591,7 @@ const PLACED = [...TWO, 'DeviceGetPciInfo 0 0 1', 'DeviceGetPciInfo 1 0 2'];
 const BUS = { '0000:01:00.0': 'nvidia', '0000:02:00.0': 'nvidia' };
 
 /** A helper whose minutes pass at once; `rounds` waits until so many more waits of it were over. */
-function hurried(t: Test, at: Place, more: string[] = [], env: NodeJS.ProcessEnv = {}) {
+function hurried(t: Test, at: Place, more: string[] = [], env: NodeJS.ProcessEnv = {}, vendor = 'nvidia') {
   const log = `${at.root}/waits`;
   writeFileSync(log, '');
   const helper = start(t, at, more, { LD_PRELOAD: HURRY, HURRY_LOG: log, ...env });
@@ -601,7 +601,7 @@ function hurried(t: Test, at: Place, more: string[] = [], env: NodeJS.ProcessEnv
     await until(`${count} more rounds`, () => waits() >= before + count);
   };
   const shows = (what: string, file: string) =>
-    until(what, () => existsSync(at.file) && at.text() === `gpu 1 nvidia ${file.split('\n').length - 1}\n${file}`);
+    until(what, () => existsSync(at.file) && at.text() === `gpu 1 ${vendor} ${file.split('\n').length - 1}\n${file}`);
   return { ...helper, rounds, shows };
 }
 
@@ -683,6 +683,172 @@ t.test('what the PCI bus says', async t => {
   answer(at.script, [...PLACED, 'DeviceGetUUID 1 0 12']);
   bus(at, BUS);
   await until('it is back', () => helper.said().some(line => line === 'GPU 1 (GPU-12) is back'));
+  t.equal(await helper.end(), 0);
+});
+
+// ---- AMD's, by the files of their driver ----
+
+/** A GPU of AMD: the driver that has it, and the files of its device; null is one that cannot be read. */
+type Amd = { driver: string; files: Record<string, string | null> };
+const AMD_FILES = {
+  gpu_busy_percent: '50\n',
+  mem_info_vram_total: `${64 * 1024 * MIB}\n`,
+  mem_info_vram_used: `${1024 * MIB + 5}\n`,
+  'hwmon/hwmon4/temp1_input': '61999\n',
+  'hwmon/hwmon4/power1_average': '300999000\n',
+  'ras/umc_err_count': 'ue: 0\nce: 3\n',
+  'ras/gfx_err_count': 'ue: 0\nce: 1\n',
+};
+const amd = (files: Record<string, string | null> = {}, driver = 'amdgpu'): Amd => ({
+  driver,
+  files: { ...AMD_FILES, ...files },
+});
+const AMD_FINE = '50 61 300 1024 65536 3 4 0\n';
+const AMD_LOST = '- - - - - 17 4 0\n';
+/** None of what the GPU itself is asked for. */
+const MUTE = { gpu_busy_percent: null, 'hwmon/hwmon4/temp1_input': null, 'hwmon/hwmon4/power1_average': null };
+
+/** A /sys with these, and their cards numbered backwards from `first` on. Replaced as a whole. */
+function amds(at: Place, devices: Record<string, Amd>, first = 9): void {
+  const made = mkdtempSync(join(at.root, 'sys-'));
+  const drm = join(made, 'class', 'drm');
+  mkdirSync(drm, { recursive: true });
+  for (const [i, [address, { driver, files }]] of Object.entries(devices).entries()) {
+    const device = join(made, 'bus', 'pci', 'devices', address);
+    for (const [name, text] of Object.entries({ vendor: '0x1002\n', class: '0x038000\n', ...files })) {
+      const path = join(device, name);
+      mkdirSync(text === null ? path : dirname(path), { recursive: true });
+      if (text !== null) writeFileSync(path, text);
+    }
+    if (driver !== '') symlinkSync(`../../../../bus/pci/drivers/${driver}`, join(device, 'driver'));
+    mkdirSync(join(drm, `card${first - i}`));
+    symlinkSync(device, join(drm, `card${first - i}`, 'device'));
+  }
+  symlinkSync(made, `${made}.next`);
+  renameSync(`${made}.next`, join(at.root, 'sys'));
+}
+
+/** The same, without NVML, as on such a node. */
+function amdPlace(t: Test) {
+  const at = place(t, []);
+  return { ...at, args: at.args.map(word => (word === NVML ? '/nowhere/libnvidia-ml.so.1' : word)) };
+}
+
+const [FIRST, SECOND, THIRD] = ['0000:03:00.0', '0000:43:00.0', '0000:c3:00.0'];
+
+t.test("AMD's: the file says what a sender reads by itself", async t => {
+  const at = amdPlace(t);
+  const pretence = join(at.root, 'pretend.toml');
+  writeFileSync(pretence, 't_real_ns = 1\nt_boot_ns = 5000000000\nstart_boot_ns = 1\nrun = "run"\n');
+  const argv = ['--once', '--pretend', pretence, '--proc', at.root, '--sys', join(at.root, 'sys'), '--to', '-'];
+  const rows: [what: string, files: Record<string, string | null>, line: string][] = [
+    ['all', {}, AMD_FINE],
+    ['idle', { gpu_busy_percent: '0\n' }, '0 61 300 1024 65536 1 4 0\n'],
+    ['busier than can be', { gpu_busy_percent: '101\n' }, '- 61 300 1024 65536 1 4 0\n'],
+    ['hot', { 'hwmon/hwmon4/temp1_input': '150000\n' }, '50 150 300 1024 65536 3 4 0\n'],
+    ['hotter', { 'hwmon/hwmon4/temp1_input': '150001\n' }, '50 - 300 1024 65536 3 4 0\n'],
+    ['no power', { 'hwmon/hwmon4/power1_average': '999999\n' }, '50 61 - 1024 65536 3 4 0\n'],
+    ['in parts', { current_compute_partition: 'CPX\n' }, '50 61 300 1024 65536 35 4 0\n'],
+    ['whole', { current_compute_partition: 'SPX\n' }, AMD_FINE],
+    ['more memory than there is', { mem_info_vram_used: `${2 ** 40}\n` }, '50 61 300 - - 3 4 0\n'],
+    ['memory errors', { 'ras/umc_err_count': 'ue: 2\nce: 0\n' }, '50 61 300 1024 65536 7 3 2\n'],
+    ['a count that cannot be read', { 'ras/gfx_err_count': null }, '50 61 300 1024 65536 3 - -\n'],
+    ['no numbers', { gpu_busy_percent: 'x\n', mem_info_vram_total: '\n' }, '- 61 300 - - 1 4 0\n'],
+    ['much power', { 'hwmon/hwmon4/power1_average': '65534999999\n' }, '50 61 65534 1024 65536 3 4 0\n'],
+    ['more power', { 'hwmon/hwmon4/power1_average': '65535000000\n' }, '50 61 - 1024 65536 3 4 0\n'],
+    [
+      'the sensor of large models',
+      { 'hwmon/hwmon4/temp1_input': null, 'hwmon/hwmon4/temp2_input': '70000\n', 'hwmon/hwmon11/temp1_input': '1\n' },
+      '50 70 300 1024 65536 3 4 0\n',
+    ],
+  ];
+  for (const [what, files, line] of rows) {
+    amds(at, { [FIRST]: amd(files) });
+    rmSync(join(at.root, 'run'), { recursive: true, force: true });
+    mkdirSync(join(at.root, 'run'));
+    const own = await askHere(argv);
+    t.match(run(HELPER, [...at.args, '--once'], at.env), { code: 0, stderr: '' }, what);
+    t.equal(at.text(), `gpu 1 amd 1\n${line}`, what);
+    t.equal((await askHere(argv)).report, own.report, `${what}: the same report`);
+  }
+});
+
+t.test("AMD's: known by their places, and missed until they answer or are forgotten", async t => {
+  const at = amdPlace(t);
+  const all = { [FIRST]: amd(), [SECOND]: amd({ gpu_busy_percent: '77\n' }), [THIRD]: amd() };
+  const lines = [AMD_FINE, AMD_FINE.replace('50', '77'), AMD_FINE];
+  const [first = '', , third = ''] = lines;
+  amds(at, all);
+  let helper = hurried(t, at, [], {}, 'amd');
+  await helper.shows('all', lines.join(''));
+  amds(at, all, 17);
+  await helper.rounds(4);
+  t.equal(at.text(), `gpu 1 amd 3\n${lines.join('')}`, 'cards have other numbers');
+  const without = (place: string, as?: Amd) =>
+    Object.fromEntries(Object.entries({ ...all, [place]: as }).filter(([, one]) => one !== undefined)) as typeof all;
+  const said = (line: string) => until(line, () => helper.said().some(one => one.startsWith(line)));
+  amds(at, without(SECOND));
+  await helper.shows('one goes', `${first}${AMD_LOST}${third}`);
+  await said(`GPU 1 (${SECOND}): it is gone from the PCI bus; `);
+  await helper.end();
+  writeFileSync(`${at.file}.seen`, readFileSync(`${at.file}.seen`, 'utf8').replace(/^gpus 1 \S+/, 'gpus 1 boot'));
+  helper = hurried(t, at, [], {}, 'amd');
+  await helper.shows('after a boot', `${first}- - - - - 17 - -\n${third}`);
+  amds(at, all);
+  await helper.shows('it comes back', lines.join(''));
+  await said(`GPU 1 (${SECOND}) is back`);
+  amds(at, without(SECOND, amd({}, 'vfio-pci')));
+  await helper.shows('given away', `${first}- - - - - 0 4 0\n${third}`);
+  await said(`GPU 1 (${SECOND}): the driver vfio-pci has it`);
+  amds(at, without(SECOND, amd({}, '')));
+  await helper.shows('no driver has it', `${first}${AMD_LOST}${third}`);
+  amds(at, without(SECOND, amd(MUTE)));
+  await said(`GPU 1 (${SECOND}): Is a directory (21)`);
+  t.equal(at.text(), `gpu 1 amd 3\n${first}${AMD_LOST}${third}`, 'it gives no reading');
+  amds(at, without(SECOND, { driver: 'amdgpu', files: {} }));
+  await said(`GPU 1 (${SECOND}): No such device (19)`);
+  for (const works of [
+    amd({ ...MUTE, gpu_busy_percent: '77\n' }),
+    amd({ ...MUTE, 'power/runtime_status': 'suspended\n' }),
+    { driver: 'amdgpu', files: { mem_info_vram_total: '1\n' } },
+  ]) {
+    amds(at, without(SECOND, works));
+    await until('it works', () => / 1 \S+ \S+$| 3 \S+ \S+$/.test(at.text().split('\n')[2] ?? ''));
+    await helper.rounds(5);
+    t.notMatch(at.text(), / 17 /, 'and is not lost');
+  }
+  // One, or all, of which each reading is there, fails or is missing; the memory is known without the GPU.
+  const leaves = ['gpu_busy_percent', 'hwmon/hwmon4/temp1_input', 'hwmon/hwmon4/power1_average'];
+  const areLost = () =>
+    at
+      .text()
+      .split('\n')
+      .slice(1, 4)
+      .map(line => (Number(line.split(' ')[5]) & 16) !== 0);
+  for (let n = 0; n < 27; n++) {
+    const how = leaves.map((_, i) => ['there', 'fails', 'missing'][Math.floor(n / 3 ** i) % 3]);
+    const files = Object.fromEntries(
+      Object.entries({ ...AMD_FILES, ...MUTE }).map(([leaf, text]) => {
+        const is = how[leaves.indexOf(leaf)];
+        return [is === 'missing' ? `no-${leaf}` : leaf, is === 'there' ? AMD_FILES[leaf as never] : text];
+      }),
+    );
+    const isLost = !how.includes('there') && how.includes('fails');
+    for (const isAll of [false, true]) {
+      const odd: Amd = { driver: 'amdgpu', files };
+      amds(at, isAll ? { [FIRST]: odd, [SECOND]: odd, [THIRD]: odd } : without(SECOND, odd));
+      await helper.rounds(5);
+      t.same(areLost(), [isLost && isAll, isLost, isLost && isAll], `${how}: ${isAll ? 'all' : 'one'}`);
+    }
+  }
+  amds(at, all);
+  await helper.shows('all are well', lines.join(''));
+  amds(at, {});
+  await helper.shows('all are gone', AMD_LOST.repeat(3));
+  amds(at, without(SECOND));
+  await helper.shows('two are back', first + AMD_LOST + third);
+  t.equal(run(HELPER, [...at.args, '--forget', SECOND], at.env).code, 0);
+  await helper.shows('one is forgotten', first + third);
   t.equal(await helper.end(), 0);
 });
 
