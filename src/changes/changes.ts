@@ -77,7 +77,6 @@ const DETAIL: Readonly<Partial<Record<RingEventKind, Detail>>> = {
 };
 const OF_LINKS: readonly string[] = ['link_up', 'link_down', 'dark', 'lit'] satisfies RingEventKind[];
 
-/** How many events are read at once. */
 const TOGETHER = 1024;
 /** Stands in the place of a state when none was known. */
 const NONE = 255;
@@ -144,7 +143,6 @@ export class ChangeFollower {
     return this.#next - 1;
   }
 
-  /** Whether there was no board at the last look. */
   get isAway(): boolean {
     return this.#isAway;
   }
@@ -229,7 +227,6 @@ export class ChangeFollower {
     return { nodes: states.length, states: countStates(states), unhealthy: this.#isStalled ? 0 : unhealthy };
   }
 
-  /** Adds the nodes that are new on the same board. */
   #learn(nodeStates: NodeStates): void {
     const before = this.#names.length;
     if (nodeStates.count > before) {
@@ -440,7 +437,6 @@ function stalled({ board }: NodeStates): BoardChange {
   return { at: board.realNs, event: 'stalled', closed, heartbeat_age_ms: heartbeatAgeMs };
 }
 
-/** What identifies a receiver and its board. */
 function receiverOf({ board }: NodeStates) {
   const { instance = 0, started_ns, master_boot_id, created_real_ns } = board.header;
   return { instance, startedNs: started_ns, bootId: master_boot_id, createdRealNs: created_real_ns };

@@ -19,7 +19,6 @@ interface Gap {
   readonly what: string;
   /** The link by which nothing was heard; undefined: by none. */
   readonly link?: number;
-  /** Whether nothing at all was heard. */
   readonly isWhole: boolean;
   readonly from: number;
   to: number;

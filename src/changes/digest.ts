@@ -127,7 +127,6 @@ export class DigestBuilder {
   hardware = new Uint32Array();
   heats = new Int16Array();
   readonly refusals = new Map<number, Rejection>();
-  /** The last words of silent nodes. */
   readonly words = new Map<number, LastWords>();
   /** What is remembered of nodes that were in trouble or booted within the last hour. */
   readonly memories = new CopiedMemories();

@@ -89,7 +89,6 @@ export function saidJson({ reportedMs, rows }: Saying) {
   return { reported_ms: reportedMs, said: rows };
 }
 
-/** A silent node and its last words. */
 interface SilencedNode {
   readonly name: string;
   readonly saying: Saying;

@@ -3,11 +3,8 @@
 
 import { groupBy } from '../text/maps.js';
 
-/** A node that is not heard. */
 interface Unheard {
-  /** The age of its last report, ms. */
   readonly ageMs: number;
-  /** Its interval, ms. */
   readonly intervalMs: number;
   /** Whether the node is known to be gone. Others are probably gone; they count among the deaths around it. */
   readonly isSilent: boolean;

@@ -60,7 +60,6 @@ function untilOf(until: { readonly ms: number; readonly isTimeOfDay: boolean }, 
 const told = ({ key, nodes, by, until, reason }: Ack) =>
   `${oneLine(key)}${nodes === '' ? '' : ` (${oneLine(nodes)})`}: by ${oneLine(by)} until ${wallTime(Date.parse(until))}${reason === undefined ? '' : `: ${oneLine(reason)}`}`;
 
-/** The acknowledgements that have not expired. */
 const present = (board: string, nowMs: number) => {
   const { acks, acksWhy: why } = readAcks(board);
   return { acks: acks.filter(({ until }) => Date.parse(until) > nowMs), why };
@@ -118,7 +117,6 @@ function troubleLines({ board, owner, slurmDir, journalRun }: AckOptions, acks: 
   }
 }
 
-/** The nodes of these lines, as a host list. */
 const nodesOf = (lines: readonly TroubleInfo[]) =>
   fold([...new Set(lines.flatMap(({ nodes }) => (nodes === undefined ? [] : expand(nodes, BOARD_MOST))))]);
 

@@ -8,14 +8,12 @@ import { type Page, PreparedText } from '../text/buffer.js';
 import { getOrInsert } from '../text/maps.js';
 import { oneLine } from '../text/text.js';
 
-/** Writes the struct that begins at `base`. */
 type PutStruct = (page: Page, view: DataView, base: number) => void;
 
 const BLANK = 0x20;
 const ZERO = 0x30;
 const A = 0x61;
 const MINUS = 0x2d;
-/** The high word of 2^53. */
 const TOO_HIGH = 0x200000;
 const TWO_TO_32 = 2 ** 32;
 /** The columns of a field's offset and of its name. */
@@ -79,7 +77,6 @@ function textPut(offset: number, count: number, decoded: (view: DataView, base: 
   };
 }
 
-/** 64 bits in hexadecimal digits. */
 function putHex(page: Page, high: number, low: number): void {
   page.text('0x');
   let isBegun = false;

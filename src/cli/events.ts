@@ -62,7 +62,6 @@ const LOOK_MS = 250;
  */
 const REPORTS_EVERY = 2;
 
-/** Options that ask journals. */
 const OF_JOURNALS = ['since', 'until', 'kind', 'follow', 'last-end', 'journal-dir'];
 
 export async function main(argv: string[]): Promise<number> {

@@ -15,7 +15,6 @@ import { showJobs } from './jobtable.js';
 import { type LookResult, ROWS, type SchedulerLook } from './schedulerlook.js';
 import { troubleLines } from './troublelist.js';
 
-/** How the page is laid out. */
 interface PageOptions {
   readonly board: string;
   /** The folder where journals say how they are. */

@@ -130,7 +130,6 @@ function make(path: string, text: string, owner: User | undefined, mode = SECRET
   }
 }
 
-/** Makes a folder for keys, unless it is there. */
 function makeFolder(path: string, owner: User | undefined): void {
   if (existsSync(path)) return;
   const whole = resolve(path);

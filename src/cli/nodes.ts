@@ -61,13 +61,11 @@ nothing is known about jobs, or it has no such job, 2 usage, 4 no board, or a st
 the shell discards this exit code and excludes nobody: write it as in the example.`,
 });
 
-/** Only the nodes in these states: reads liveness. */
 function counted(reader: BoardReader, question: NodeFilter) {
   const census = takeCensus(reader, question);
   return { ...census, names: census.kept.map(({ name }) => name), states: census.kept.map(({ state }) => state) };
 }
 
-/** One line that says why nothing is known. */
 function stalledLine({ closed }: Pick<Census, 'closed'>): string {
   return `${stalledText(closed)}: nothing is known about nodes; see beoboard status`;
 }

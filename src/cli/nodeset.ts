@@ -60,7 +60,6 @@ function namesIn(list: string): string[] {
   return GROUP.test(list) && !existsSync(list.slice(1)) ? namesOfGroup(list) : readNodes(list, 'any');
 }
 
-/** The names in all arguments, each once. */
 async function namesOf(lists: readonly string[]): Promise<string[]> {
   if (lists.length === 0) return expandLines(await text(process.stdin), 'stdin', { blanks: true, spelling: 'any' });
   const names = new Set<string>();

@@ -27,7 +27,6 @@ export const verb = defineVerb({
     'Nodes take no orders from the network. A node reaches a longer interval in steps; what a time will reach, from a report a second on, is printed on stderr. This runs a command on them that writes the pace file, as a user who may do that. Senders with --pace-file trust it if it belongs to root or beoboard, within their --pace-min and --pace-max. When the time is over or the file is removed, they return to their own interval. The command line is printed before it runs. clush and pdsh need -S, or they do not report that a node failed. Exit codes: 0 done, 1 the command failed, 2 usage.',
 });
 
-/** How many commands run at a time. */
 const AT_ONCE = 16;
 /** The longest host list in one argument, bytes: the kernel takes 128 KiB. */
 const MOST_LIST = 120_000;
@@ -45,7 +44,6 @@ function scriptFor(path: string, line: string | undefined): string {
   return `sh -c '${write} || { rm -f "$t"; exit 1; }'`;
 }
 
-/** The command as a user would type it. */
 function typed(words: readonly string[]): string {
   const quoted = (word: string) => (/^[\w./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
   return oneLine(words.map(quoted).join(' '));
@@ -106,7 +104,6 @@ function reachLine(forMs: number, wantedMs: number): string {
   return `beoboard pace: ${writeDuration(forMs)}: ${wanted} ${how}\n`;
 }
 
-/** Runs all, so many at a time; how each ended. */
 async function runAll(lines: readonly (readonly string[])[]): Promise<CommandEnd[]> {
   const ends: CommandEnd[] = [];
   const next = lines.entries();

@@ -12,7 +12,6 @@ import { type TableColumn, tableLines } from '../text/layout.js';
 import { json, print, terminalWidth } from '../text/output.js';
 import { disagreements } from '../trouble/disagreements.js';
 
-/** What such a verb is asked for. */
 interface SchedulerOptions {
   readonly board: string;
   readonly owner: string | number | undefined;
@@ -28,7 +27,6 @@ export interface SchedulerLook {
   readonly among: ReadonlySet<string> | undefined;
 }
 
-/** What it found. */
 export interface LookResult {
   readonly key: string;
   readonly json: () => readonly object[];

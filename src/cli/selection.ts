@@ -16,11 +16,9 @@ export interface Selection
   /** The nodes for which it is true, in the order of the board, and the state of each. */
   readonly names: string[];
   readonly states: readonly State[];
-  /** How many nodes on the board were checked. */
   readonly asked: number;
 }
 
-/** What is checked besides the state of a node. */
 interface SelectionFilter {
   readonly condition?: string | undefined;
   /** That it is live and has no problem. */

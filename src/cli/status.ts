@@ -101,7 +101,6 @@ async function again(
   return 0;
 }
 
-/** Refuses options that do not go together. */
 function disagreement(options: StatusOptions): string | undefined {
   const forms = (['json', 'csv', 'plain'] as const).filter(name => options[name]);
   if (forms.length > 1) return `--${forms[0]} and --${forms[1]} do not go together; leave one out`;
@@ -128,7 +127,6 @@ function exceptions(found: Survey, only: boolean): Survey {
   return only ? { ...found, nodes: found.nodes.filter(isException) } : found;
 }
 
-/** The answer in pieces, in the chosen form. */
 async function answer(
   found: Survey,
   options: StatusOptions,

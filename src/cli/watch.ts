@@ -26,7 +26,6 @@ import { type Appearance, type BoardSeen, bodyOf, frame } from './watchframe.js'
 import { jobsSeen } from './watchjobs.js';
 import { choiceOf, press, type ShownScreen, type WatchFilter, type WatchView } from './watchstate.js';
 
-/** The options that apply at the start. */
 interface Start {
   readonly nodes: readonly string[] | undefined;
   readonly where: WatchFilter['where'];

@@ -45,7 +45,6 @@ export type BoardSeen =
       readonly events: { readonly kept: readonly KeptEvent[]; readonly from: EventFeed['from'] };
       /** What all nodes have, use and move together, as parts of a sentence. */
       readonly totals: readonly string[];
-      /** The jobs that can be opened. */
       readonly jobs: JobsSeen;
       /** What Slurm says, if that was asked for. */
       readonly slurm?: SchedulerView | undefined;
@@ -157,7 +156,6 @@ function promptLine({ text, at, wrong, jobs }: Prompt, columns: number, paint: P
   return `${line} its number${jobs.length > 0 ? `, as ${jobs.map(oneLine).join(', ')} on this node` : ''}; Esc cancels`;
 }
 
-/** What is not shown, in words. */
 function restrictions({ filter: { where, list }, exceptions }: WatchView): string[] {
   const parts = [
     ...(list ? [list.text] : []),
@@ -302,7 +300,6 @@ function jobPage(view: WatchView, { jobs }: Present, size: Size, look: Appearanc
   return scrolledPage(view, [], jobs.page(view.job ?? '', size.columns, look.paint), size, page);
 }
 
-/** Lines below a head, scrolled. */
 function scrolledPage(
   view: WatchView,
   head: readonly string[],

@@ -21,7 +21,6 @@ export interface Prompt {
   readonly text: string;
   /** The number of characters before the cursor. */
   readonly at: number;
-  /** Why the text is not accepted. */
   readonly wrong?: string | undefined;
 }
 
@@ -60,14 +59,11 @@ export interface ShownScreen {
   readonly rows: readonly WatchRow[];
   /** Whether the nodes are folded into host lists, without rows. */
   readonly folded?: boolean;
-  /** How many lines fit. */
   readonly room: number;
   readonly columns: readonly string[];
-  /** The ids of the jobs on the selected node. */
   readonly jobs?: readonly string[];
 }
 
-/** What else the caller has to do. */
 type Deed = 'quit' | 'suspend' | 'redraw';
 
 interface Pressed {

@@ -7,7 +7,6 @@ import { shellWord } from '../text/text.js';
 /** Folders of the path that only npm's own children have; and those that depend on where a shell is. */
 const NOT_OF_SHELLS = /\/node_modules\/\.bin$|^[^/]|^$/;
 
-/** Whether a shell finds this file by this name. */
 function isFound(name: string, file: string): boolean {
   const folders = (process.env.PATH ?? '').split(':').filter(folder => !NOT_OF_SHELLS.test(folder));
   const found = folders.map(folder => join(folder, name)).find(existsSync);

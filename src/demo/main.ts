@@ -31,7 +31,6 @@ what one left that was killed (kill -9) is removed by the next one.`,
 
 /** This program. */
 const PROGRAM = process.argv[1] as string;
-/** How long a child may take to end cleanly. */
 const PATIENCE_MS = 5000;
 /** Keyboard and screen are those of the demo. */
 const HERE: StdioOptions = ['inherit', 'inherit', 'inherit', 'ipc'];
@@ -61,7 +60,6 @@ class ChildProcesses {
     return child;
   }
 
-  /** Starts the program that has the keyboard. */
   startReader(argv: string[], env: Record<string, string> = {}): void {
     this.#fork(argv, HERE, { env });
   }

@@ -15,7 +15,6 @@ const lengthOf = ({ text, nodes = '' }: FoldedEvent) => text.length + nodes.leng
 
 export class EventLog {
   readonly kept: KeptEvent[] = [];
-  /** How many events there have been. */
   count = 0;
   #characters = 0;
 

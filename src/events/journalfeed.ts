@@ -17,7 +17,6 @@ import { EventLog } from './eventlog.js';
 /** How far back it is read. */
 const HOUR_MS = 3_600_000;
 
-/** A journal that is read. */
 interface Followed {
   readonly journal: Journal;
   readonly log: EventLog;
@@ -34,7 +33,6 @@ export class JournalFeed {
   #path: string | undefined;
   /** A journal whose last hour was read since the last look. */
   #next: Followed | undefined;
-  /** What was read since the last look. */
   #found: FoldedEvent[] = [];
   /** Another number means that what is being read is not wanted any more. */
   #turn = 0;

@@ -29,9 +29,7 @@ export interface ClusterSource {
  * ones are read, so that a slow client gets no old states; more of them would leave the processor's cache.
  */
 const PIECE_NODES = 24;
-/** Pages kept for the next document. */
 const PAGES = 4;
-/** The longest comment. */
 const COMMENT_MOST = VALUE_MAX + 16;
 /**
  * The beginning of a document: the prologue, the tags around the first cluster, and a comment for each of its links.

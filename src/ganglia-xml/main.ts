@@ -101,7 +101,6 @@ function* logged(pieces: Iterable<Uint8Array>, log: Log): Generator<Uint8Array> 
   }
 }
 
-/** The same with HTTP headers. */
 function* overHttp(pieces: Iterable<Uint8Array>, type: string): Generator<Uint8Array> {
   let begun = false;
   for (const bytes of pieces) {

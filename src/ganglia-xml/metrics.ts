@@ -10,7 +10,6 @@ import type { Page } from '../text/buffer.js';
 import type { Host } from './host.js';
 import { safeOn } from './safe.js';
 
-/** How to get a metric's number for a host. */
 type HostMeasure = Measure<Host>;
 
 /** One METRIC of Ganglia; `slope` is zero for a value that changes only with a reboot. DMAX is 0 for all. */

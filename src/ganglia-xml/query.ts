@@ -7,7 +7,6 @@ export interface GangliaQuery {
   readonly metric?: string | undefined;
   /** The status of the server, and no tree. */
   readonly status: boolean;
-  /** Whether sums replace the hosts. */
   readonly summary: boolean;
   /** Whether the query came by HTTP and is answered by HTTP. */
   readonly http: boolean;
@@ -18,7 +17,6 @@ export const EVERYTHING: GangliaQuery = { status: false, summary: false, http: f
 /** gmetad reads no longer line. */
 export const LINE_MAX = 2048;
 
-/** What gmetad refuses in a line. */
 const FORBIDDEN = /[>!@#$%`;|"\\'<]/;
 
 /** The bytes of a part of a URL: names of clusters may have blanks. */

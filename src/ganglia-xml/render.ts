@@ -11,7 +11,6 @@ import { Host, TMAX } from './host.js';
 import type { Metric } from './metrics.js';
 import { NAME_MAX, safeOn, UNSPECIFIED, VALUE_MAX } from './safe.js';
 
-/** The length of the longest number. */
 const NUMBER_MAX = 24;
 /** Hosts whose readings are younger have a form with their age in it, one for each second: nearly all hosts. */
 const OLD = 128;
@@ -19,7 +18,6 @@ const OLD = 128;
 // Hosts that pass a DMAX are deleted, and gmetad 3.7.2 crashes when it deletes one.
 const UNCHANGING = attributes({ TMAX, DMAX: 0, LOCATION: UNSPECIFIED });
 const NAMELESS = Buffer.from(UNSPECIFIED);
-/** The length of the longest address. */
 const ADDRESS_MAX = 46;
 /** The values that each HOST has besides its metrics; their places follow those of the metrics and of their ages. */
 const OPENING = { name: 0, address: 1, reported: 2, tn: 3, started: 4 };
@@ -55,7 +53,6 @@ export class Renderer {
   /** Forms of a host with metrics, by the age of its readings in seconds; that of one with old readings. */
   readonly #forms: PrintTemplate[] = [];
   readonly #old: PrintTemplate;
-  /** The form of a host without metrics. */
   readonly #bare: PrintTemplate;
   /** The length of the longest HOST, bytes. */
   readonly hostMost: number;

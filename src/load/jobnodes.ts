@@ -69,7 +69,6 @@ interface Placed {
   readonly kind: JobKind;
   readonly first: number;
   readonly size: number;
-  /** What is wrong with one of its nodes. */
   readonly odd: Fault | undefined;
   id: number;
   job: SimulatedJob;
@@ -180,7 +179,6 @@ export class JobWork implements Work {
     this.#spend(view, base, 0.004);
   }
 
-  /** CPU time, by the share in use. */
   #spend(view: DataView, base: number, busy: number): void {
     const ms = this.#seconds * 1000 * CPUS;
     add(view, base + at('cpu_user_ms'), Math.round(busy * 0.95 * ms));

@@ -82,7 +82,6 @@ class Dice {
   }
 }
 
-/** What the whole job does just now. */
 type Phase = 'start' | 'work' | 'dip' | 'checkpoint';
 
 /** How long a job of each kind works between what it does together, and how long that takes, s. */
@@ -163,7 +162,6 @@ export class SimulatedJob {
     this.#fault[node] = fault;
   }
 
-  /** Goes on by so many seconds. */
   step(seconds: number): void {
     const dice = this.#dice;
     this.ageS += seconds;

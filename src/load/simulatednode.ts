@@ -12,7 +12,6 @@ export const at = (field: ReportField) => structs.report.fields[field].offset;
 const NET = at('net');
 const net = (field: keyof typeof structs.net_if.fields) => NET + structs.net_if.fields[field].offset;
 
-/** Offsets of the fields that change. */
 const SEQ = at('seq');
 const REAL = at('t_real_ns');
 const BOOT = at('t_boot_ns');
@@ -153,7 +152,6 @@ interface Simulated {
   agentVersion: number;
   /** CLOCK_BOOTTIME of this machine in ns, from which the node's is computed. */
   bootNs: bigint;
-  /** Whether its root file system is full. */
   isFull?: boolean;
   /** The node's own key, which signs its reports; undefined: they are not signed. */
   key?: Key | undefined;
@@ -258,7 +256,6 @@ export class Cluster {
     if (key !== undefined) sign(this.reports.subarray(base, base + REPORT_BYTES), key);
   }
 
-  /** The readings of a node that works for itself. */
   #wander(base: number, index: number): void {
     const view = this.#view;
     const random = this.#random;

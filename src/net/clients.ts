@@ -34,7 +34,6 @@ export class ClientConnection {
   stream: { end(): void } | undefined;
   /** Whether it has read its last answer as fast as it was sent. */
   readWell = false;
-  /** Whether we have cut it off. */
   isDropped = false;
   /** Whether there is something that it could take. */
   isBehind = false;
@@ -48,7 +47,6 @@ export class ClientConnection {
     readonly socket: Socket,
     /** The address that the client comes from: clients of one address share places. */
     readonly from: string,
-    /** How many bytes it has taken. */
     readonly taken: (socket: Socket) => number = takenFrom,
   ) {}
 
@@ -79,7 +77,6 @@ export class ClientConnection {
     else this.socket.resetAndDestroy();
   }
 
-  /** Looks at how much it has taken. */
   look(): void {
     const taken = this.taken(this.socket);
     const wasBehind = this.isBehind;
@@ -104,7 +101,6 @@ export class ClientConnection {
     await this.wait(sent);
   }
 
-  /** Waits for it to take what was written for it. */
   async wait(sent: Promise<void>): Promise<void> {
     const began = performance.now();
     this.#waitsSince = began;
@@ -165,7 +161,6 @@ export class ClientConnection {
   }
 }
 
-/** How many there are from each address. */
 function countFrom(clients: Iterable<ClientConnection>): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { from } of clients) counts.set(from, (counts.get(from) ?? 0) + 1);

@@ -34,7 +34,6 @@ export class BadExpression extends Error {}
 
 /** A member of the outer list. */
 export interface Element {
-  /** Where it begins and ends in the answer. */
   readonly start: number;
   readonly end: number;
 }

@@ -16,7 +16,6 @@ import { MOST_HEAD, type ParserError, Refusal, refusalOf, targetOf } from './req
 import { gzipped, type Pieces, send, takesGzip } from './sending.js';
 import { type ClientCounts, type TcpOptions, TcpServer } from './tcpserver.js';
 
-/** Clients at once. */
 const MOST_CLIENTS = 256;
 /** The memory for answers that are kept as a whole until they are read, bytes. */
 const MOST_KEPT = 64 << 20;
@@ -88,7 +87,6 @@ function refused(code: ErrorCode, message: string, accept = ''): HttpResponse {
   return { status, type: 'application/json', body: `${JSON.stringify({ code, message })}\n` };
 }
 
-/** A client, and what it is doing. */
 class HttpConnection extends ClientConnection {
   response: ServerResponse | undefined;
   /** Its requests that came before the answer to the one before, in order. */
@@ -206,7 +204,6 @@ export class HttpServer extends TcpServer<HttpConnection, HttpCounts> {
     }
   }
 
-  /** An answer has ended. */
   #goOn(client: HttpConnection): void {
     if (!client.socket.writable || client.isLast) return;
     const next = client.pipelined.shift();
@@ -337,7 +334,6 @@ export class HttpServer extends TcpServer<HttpConnection, HttpCounts> {
     if (keeping.reduce((sum, { kept }) => sum + kept, 0) > MOST_KEPT) this.dropOneOf(keeping, 1);
   }
 
-  /** Feeds a client until it is gone. */
   async #stream(response: ServerResponse, client: HttpConnection, begin: StreamBody): Promise<void> {
     // The client may have left while its answer was made; it gets nothing more.
     if (response.closed || response.destroyed) throw new Error('the client is gone');

@@ -5,7 +5,6 @@ import type { Server } from 'node:net';
 import { type Address, formatAddress } from '../text/addresses.js';
 import { Failure } from '../text/failure.js';
 
-/** Why the program cannot listen on an address. */
 const NOT_BOUND: Readonly<Record<string, string>> = {
   EADDRINUSE: 'another program listens there already; end it, or give another address or port',
   EADDRNOTAVAIL: 'no interface here has that address; give one of this machine',

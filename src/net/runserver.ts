@@ -21,7 +21,6 @@ interface Serving<Counts> {
   boards(): Iterable<unknown>;
   /** Whether it works, for the service manager. */
   isAlive?(): boolean;
-  /** Ends what the server needs. */
   close?(): void;
 }
 

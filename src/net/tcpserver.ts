@@ -40,11 +40,9 @@ export interface TcpOptions {
 
 /** What happened to clients so far. */
 export interface ClientCounts {
-  /** Answers that were sent completely. */
   served: number;
   /** Cut off during their answer because they stopped reading, or to make room. */
   stuck: number;
-  /** Clients that are not allowed. */
   refused: number;
 }
 
@@ -131,7 +129,6 @@ export abstract class TcpServer<C extends ClientConnection, Counts extends Clien
     return client.isDropped ? undefined : client;
   }
 
-  /** A client has asked, and its answer begins. */
   protected begin(client: C): void {
     client.begin();
     this.dropOneOf(this, this.options.most);
@@ -149,7 +146,6 @@ export abstract class TcpServer<C extends ClientConnection, Counts extends Clien
     this.dropOneOf(busy, 1);
   }
 
-  /** Cuts off a client. */
   protected drop(client: C): void {
     this.#clients.delete(client.socket);
     client.isDropped = true;
@@ -221,7 +217,6 @@ export abstract class TcpServer<C extends ClientConnection, Counts extends Clien
     this.close();
   }
 
-  /** Stops listening, and cuts off all clients. */
   close(): void {
     for (const timer of this.#timers) clearInterval(timer);
     for (const server of this.#servers) server.close();

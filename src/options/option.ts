@@ -11,7 +11,6 @@ export interface Option<T> {
   readonly about: string;
   /** The kind of value; undefined for a flag. */
   readonly value?: OptionValue<unknown>;
-  /** How often it may be given. */
   readonly most: number;
   readonly env?: string;
   readonly fallback: Fallback;

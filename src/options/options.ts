@@ -90,7 +90,6 @@ function camel(name: string): string {
   return name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** The source of an option's value. */
 function settingOf(name: OptionName, option: Option<unknown>, line: CommandLine, file?: Map<string, Setting>): Setting {
   const given = line.texts.get(name);
   if (given !== undefined) return { where: `--${name}`, texts: given };

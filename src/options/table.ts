@@ -9,7 +9,6 @@ import * as values from './values.js';
 
 const { count, file, folder, oneOf, time } = values;
 
-/** Ganglia's own ports. */
 const GMOND_PORT = 8649;
 const GMETAD_PORT = 8651;
 /** The default port of the exporter for Prometheus. */
@@ -17,7 +16,6 @@ const EXPORTER_PORT = 9678;
 /** The registered port of Supermon; and another one for beoboard-mon, so that both can run on one machine. */
 const SUPERMON_PORT = 2709;
 const MON_PORT = 2710;
-/** The default port of the web page. */
 const WEB_PORT = 8678;
 
 const BOARD = standard('/dev/shm/beoboard/board');

@@ -231,7 +231,6 @@ export function someOrNone<const T extends string>(what: string, ...words: reado
 
 export const nodes = value('nodes', text => readNodes(text));
 
-/** Names of nodes, or of a scheduler. */
 interface WrittenNames {
   readonly names: readonly string[];
   /** Why no node can have them all; undefined: each can be a node's. */

@@ -20,9 +20,7 @@ export interface Verb<K extends OptionName = OptionName, F extends OptionForms =
   /** Letters that stand for options: `-w LIST`. */
   readonly letters?: Readonly<Record<string, K>>;
   readonly arguments?: readonly Argument[];
-  /** Whole command lines. */
   readonly examples: readonly string[];
-  /** Text after the options. */
   readonly notes?: string;
 }
 

@@ -29,7 +29,6 @@ export interface CountedValue {
   isWithin: boolean;
 }
 
-/** What a new reading has changed. */
 type OutlierChange = 'none' | 'begins' | 'ends';
 
 export class OutlierCells {

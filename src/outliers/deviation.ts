@@ -42,7 +42,6 @@ export function median(values: Float64Array, count = values.length): number {
 
 /** The middle of a set of nodes in one reading, and the unit in which their distances from it are told. */
 export interface Middle {
-  /** How many nodes have a value. */
   count: number;
   median: number;
   /** max(1.4826 × median absolute deviation, floor). */

@@ -145,7 +145,6 @@ class JudgedJob {
   #tallies = new Tallies(0);
   #sinceMs: number;
   #quietMs = Number.NEGATIVE_INFINITY;
-  /** Standing marks, by cell. */
   #marks = new Map<number, Mark>();
   readonly #middle: Middle = { count: 0, median: Number.NaN, unit: Number.NaN };
 
@@ -320,7 +319,6 @@ class JudgedJob {
     return alike >= MOST_ALIKE * known;
   }
 
-  /** Writes down what a mark tells now. */
   #tell(cell: number, { reading }: Compared, { nodes, own }: JudgedGroup, which: number): void {
     const node = nodes[which] as number;
     const row = cell - node * ROW;

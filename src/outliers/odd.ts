@@ -18,7 +18,6 @@ import { type Alike, differences, type FamilyDifference, forgetOtherHashes, type
 
 /** What live nodes are compared in. */
 export interface BoardTrait extends Trait {
-  /** Its name for people. */
   readonly label: string;
   readonly measure: Measure;
   /** The value of a node of that number, in words, on one line. */
@@ -118,7 +117,6 @@ function valueText(snapshot: Snapshot, { trait }: Odd, { value, members }: Alike
   return trait.text(value, snapshot, members[0] as number);
 }
 
-/** So many groups are named. */
 const GROUPS_MOST = 3;
 
 /** The names of all nodes of a look, by the numbers of their records. */

@@ -19,7 +19,6 @@ export class Peers {
     this.#unknown = count;
   }
 
-  /** Takes over what is known of a node. */
   take(node: number, from: Peers, as: number): void {
     this.learn(node, from.#hardware[as] as number, from.#gpus[as] as number);
   }
@@ -33,7 +32,6 @@ export class Peers {
     this.#groups = undefined;
   }
 
-  /** Whether a node has not told its hardware yet. */
   get isLearning(): boolean {
     return this.#unknown > 0;
   }

@@ -7,7 +7,6 @@
  */
 type Class = 'condition' | 'load';
 
-/** The side on which a value is bad. */
 type BadDirection = 'low' | 'high' | 'both';
 
 export interface Compared {

@@ -127,7 +127,6 @@ const TOGETHER_NS = 1_000_000_000n;
 
 /** One event, or the same event of several nodes within a second. */
 interface Together {
-  /** The first of these events. */
   readonly happening: BoardChange;
   readonly what?: string;
   /** What the node had said last, as far as that is told. */

@@ -42,7 +42,6 @@ function nodesText(nodes: string, count: number, of: number, first: string | und
   return `${oneLine(nodes)} (${many}${first === undefined ? '' : `; first ${oneLine(first)}`})`;
 }
 
-/** At most so many jobs stand on a line. */
 const MOST_JOBS = 10;
 
 function jobsText({ jobs = [], jobsLeftOut = 0 }: Pick<ToldEvent, 'jobs' | 'jobsLeftOut'>): string {
@@ -72,7 +71,6 @@ function lastedText({ line, ending, unrecorded = 0, goesOn }: ToldEvent): string
   return `${lasted}${lost}${going}`;
 }
 
-/** After how long something ended. */
 function afterText({ event, from, to }: Line): string {
   if (!BEGINS.has(event) || from === undefined || to === undefined) return '';
   return `${event === 'heard_again' ? '' : ','} after ${formatDuration(ms(to) - ms(from))}`;
@@ -110,7 +108,6 @@ function oddText({ event, reading = '', value = 0, lowest = 0, highest = 0, why 
   return `no longer differs ${others}: ${readingText(reading)}${own(OVER, why) ?? ''}`;
 }
 
-/** What was done to a line of trouble. */
 function ackText({ event, key = '', by = '', until = '', why = '' }: Line): string {
   if (event === 'withdrawn') return oneLine(`${key} is no longer acknowledged`);
   return `${oneLine(`${key} acknowledged by ${by}`)} until ${wallTime(ms(until))}${why && `: ${oneLine(why)}`}`;

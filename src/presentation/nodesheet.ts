@@ -22,7 +22,6 @@ type Fact = string | undefined;
 /** Facts that share a line as far as there is room. */
 type FactLine = readonly Fact[];
 
-/** What a node reports, in words. */
 class NodeFacts {
   /** `saying`: its last words, if it is silent. */
   constructor(
@@ -188,7 +187,6 @@ function remembered({ snapshot, memory, problems, doubts, state }: Node, saying:
   return [...lines, ...lastReport(snapshot, saying ?? lastWords, isBooted ? 'was booted' : 'fell silent')];
 }
 
-/** What it said before that happened. */
 function lastReport(snapshot: Snapshot, saying: Saying | undefined, what: string): FactLine[] {
   if (saying === undefined) return [];
   const [first, ...more] = saidFacts(saying.rows);

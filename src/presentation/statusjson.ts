@@ -107,7 +107,6 @@ function putNames(page: Page, view: DataView, report: number): void {
   page.part(lastPart);
 }
 
-/** The counters of the record, in this order. */
 const COUNTS = (
   [
     ['reports', 'accepted'],
@@ -181,7 +180,6 @@ function putRates(page: Page, view: DataView, before: number | undefined, after:
   else page.length = begin;
 }
 
-/** All that is known about a node, as an object. */
 function putNode(page: Page, node: Node, reports: LastReports): void {
   const { view, state, reportAt: report, refusedSince, problems, lastRefusal, memory } = node;
   const begin = page.length;
@@ -359,7 +357,6 @@ export function boardJson(snapshot: Snapshot) {
   };
 }
 
-/** What is written about the nodes. */
 interface StatusContents {
   readonly nodes: readonly Surveyed[];
   readonly odd: readonly Sentence[];

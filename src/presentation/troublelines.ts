@@ -50,7 +50,6 @@ const PARTS = { most: 6, length: 60 };
 /** That many parts are in so many characters of it, unless one is far longer. */
 const LOOKED_AT = 4096;
 
-/** The beginning of a host list. */
 function shortList(list: string): string {
   const parts =
     oneLine(list.slice(0, LOOKED_AT))

@@ -210,7 +210,6 @@ const FAMILIES = [
   ),
 ];
 
-/** Whether each board can be read. */
 const up = (looks: readonly BoardScrape[]): Small => ({
   name: 'beoboard_board_up',
   type: 'gauge',

@@ -25,7 +25,6 @@ type NameLabel = keyof ScrapedBoard['names'];
 /** The pieces of a document, each valid until the next is asked for; undefined: not ready yet. */
 type Document = Generator<Uint8Array | undefined>;
 
-/** The exporter's own counters. */
 interface Done {
   scrapes: number;
   /** The duration of the last scrape that was served completely, from its request on. */
@@ -145,7 +144,6 @@ export class Exporter {
     return plan;
   }
 
-  /** Metrics about the exporter itself. */
   #own(): Small[] {
     const { user, system } = process.cpuUsage();
     const { scrapes, seconds } = this.done;

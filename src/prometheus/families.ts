@@ -63,7 +63,6 @@ const timeOf = ({ realNs }: Snapshot, agoMs: number | undefined) =>
 let asked: Snapshot | undefined;
 let dark: ReadonlySet<number> = new Set();
 
-/** Whether the link of its last report is dark. */
 function isDark(snapshot: Snapshot, index: number): number {
   if (snapshot !== asked) {
     asked = snapshot;
@@ -152,7 +151,6 @@ const STATE: readonly MetricFamily[] = [
   ),
 ];
 
-/** A counter of the board's record of a node. */
 function recorded(name: string, help: string, ...counters: Parameters<typeof ofRecord>[0][]): MetricFamily {
   const [first, ...rest] = counters.map(ofRecord) as [Measure, ...Measure[]];
   const take = (cursor: Cursor) => rest.reduce((sum, more) => sum + more.take(cursor), first.take(cursor));

@@ -30,7 +30,6 @@ export interface Monotonic {
 export interface MetricColumn {
   readonly measure: Measure;
   readonly of: Whose;
-  /** The largest number of digits after the point. */
   readonly digits: number;
   readonly label?: Label;
   /** The last value of the same boot is kept. */
@@ -50,7 +49,6 @@ export interface MetricFamily {
   /** Without the common prefix; the name of a counter ends in _total. */
   readonly name: string;
   readonly type: 'gauge' | 'counter' | 'untyped';
-  /** One or two sentences. */
   readonly help: string;
   readonly series: readonly Series[];
 }

@@ -52,7 +52,6 @@ function shardsOf({ query, host, zone }: HttpRequest): HttpResponse {
   return { status: 200, type: 'application/json', body: `${JSON.stringify(groups)}\n` };
 }
 
-/** Answers one request. */
 function responder(exporter: Exporter, { nodeMetrics }: Pick<PrometheusOptions, 'nodeMetrics'>) {
   return async (request: HttpRequest): Promise<HttpResponse> => {
     const { path, query, accept, isForeign, token } = request;

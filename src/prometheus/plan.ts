@@ -68,7 +68,6 @@ export class ScrapePlan {
   /** The columns that must not decrease, and under which number each is kept. */
   readonly kept: readonly (Monotonic | undefined)[];
   readonly per: readonly (Measure['take'] | undefined)[];
-  /** Whether any column needs two reports. */
   readonly hasRates: boolean;
   readonly #columns: readonly MetricColumn[];
   readonly #labelled: readonly number[];

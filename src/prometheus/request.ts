@@ -8,7 +8,6 @@ import { COLLECTORS, type CollectorName, DEFAULT_COLLECTORS } from './families.j
 import type { Format } from './plan.js';
 import type { SampleSelection } from './sample.js';
 
-/** How many names one request may have. */
 const MOST_NAMES = 100_000;
 /** The largest number of shards of a board. */
 const MOST_SHARDS = 1024;

@@ -121,7 +121,6 @@ export function* takeSample(
   return taker.sample;
 }
 
-/** Reads one node after another. */
 class Taker {
   readonly #cursor = new Cursor();
   readonly #texts = new Map<string, number>();

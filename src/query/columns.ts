@@ -19,7 +19,6 @@ export interface Column {
   /** Whether it is a reading, which is shown in brackets when it is old. */
   readonly reading?: boolean;
   readonly field: Reading;
-  /** How a number of this column is shown. */
   readonly show: (value: number) => string;
   /** What is shown for a node; undefined when there is nothing to show. */
   readonly text: (node: Node) => string | undefined;
@@ -185,7 +184,6 @@ interface Cell {
   readonly text: string;
   /** The state that the cell names; `unhealthy`: the cell belongs to a node with a problem. */
   readonly state?: string;
-  /** The column whose title this cell is. */
   readonly column?: string;
 }
 

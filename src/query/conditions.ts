@@ -31,7 +31,6 @@ type TokenKind = 'word' | 'number' | 'text' | 'sign' | 'end';
 interface Token {
   readonly kind: TokenKind;
   readonly text: string;
-  /** The unit that is written after a number. */
   readonly unit?: string;
   /** The column where the token begins, counted from 1. */
   readonly column: number;

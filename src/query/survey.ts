@@ -18,7 +18,6 @@ export interface Survey {
   readonly snapshot: Snapshot;
   /** All nodes: an anomaly is a difference from all of them. */
   readonly all: readonly Surveyed[];
-  /** The chosen nodes, in the order of the board. */
   readonly nodes: readonly Surveyed[];
   readonly counts: Readonly<Record<State, number>>;
   /** Names that were chosen and are not on the board. */

@@ -52,7 +52,6 @@ export function entriesOf({ view, report }: Cursor, list: EntryList): number {
   return Math.min(view.getUint8(report + used), count);
 }
 
-/** The offset of that entry; -1: there is none. */
 function placeOf(cursor: Cursor, list: EntryList, entry: number): number {
   if (!(entry >= 0 && entry < entriesOf(cursor, list))) return -1;
   const at = cursor.report + fields[list].offset + entry * structs[LISTS[list]].bytes;

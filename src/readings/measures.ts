@@ -129,7 +129,6 @@ export function setOf(name: keyof ReportFields): Pick<Measure, 'set'> {
   return set === undefined ? {} : { set: setBit(set) };
 }
 
-/** A plain number before it is scaled. */
 function readerOfPlain(plain: Plain): (cursor: Cursor) => number {
   switch (plain.kind) {
     case 'field': {

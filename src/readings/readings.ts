@@ -121,7 +121,6 @@ const COUNTED = {
 
 export const COUNTERS = Object.keys(COUNTED) as (keyof typeof COUNTED)[];
 
-/** The value for a node that has reported. */
 const ifReported = ({ take }: Measure): Measure => ({ take });
 
 /** A result of one look at all nodes. */

@@ -68,7 +68,6 @@ export function perSecond({ quantity, size, label }: Unit): Unit {
   return unit(PER_SECOND[quantity] ?? 'number', size, `${label === '' ? '1' : label}/s`);
 }
 
-/** The base units. */
 const BASE: Readonly<Record<Quantity, string>> = {
   number: '',
   share: '',

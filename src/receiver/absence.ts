@@ -18,7 +18,6 @@ const SAID = 20;
 /** A link with an older heartbeat is not heard, ns. */
 const STALE_NS = 3_000_000_000n;
 
-/** In these states a node is away. */
 const AWAY: readonly State[] = ['silent', 'left'];
 
 export class Absence {

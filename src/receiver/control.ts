@@ -100,7 +100,6 @@ export class Control {
   readonly #requests: Requests;
   readonly #log: Log;
   #server: Server | undefined;
-  /** Of the socket that we listen on. */
   #inode: number | undefined;
 
   constructor(board: string, requests: Requests, log: Log) {

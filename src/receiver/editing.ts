@@ -12,7 +12,6 @@ import { type Answers, askReceiver, NobodyThere, type Request } from './control.
 const NO_BOARD = 4;
 /** A receiver that has lost its socket makes it again at its next check, within two seconds. */
 const SOCKET_BACK_MS = 3000;
-/** How many parts of a host list are shown. */
 const SAID = 10;
 
 /** Without a receiver we are the board's writer for a moment. */

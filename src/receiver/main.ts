@@ -183,7 +183,6 @@ function firstOptions(options: ReceiverOptions, service: Service): BoardOptions 
 /** The number of what could not be read again. */
 const partOf = ({ cause }: UsageError) => enums.reload_part.indexOf(cause?.about ?? 'options');
 
-/** What a receiver is bound to while it runs. */
 const LASTING = ['board', 'listen', 'group', 'interface', 'cluster', 'drain'] as const;
 
 /** Reads node list, capacity, keys and limits again, and returns those in force; logs which changes need a restart. */

@@ -87,7 +87,6 @@ const shuffled = (servers: readonly string[]) =>
     .sort((a, b) => a.place - b.place)
     .map(({ server }) => server);
 
-/** What makes another connection necessary. */
 const signOf = ({ nats, natsCreds, natsNkey, natsLogin, natsCa, natsCert, natsCertKey }: AccessOptions) =>
   JSON.stringify([nats, natsCreds, natsNkey, natsLogin, natsCa, natsCert, natsCertKey]);
 

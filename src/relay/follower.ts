@@ -54,7 +54,6 @@ const NO_LIMITS = {
   instance: 0n,
 };
 
-/** The limits of a master's board. */
 function limitsOf({
   uncertain_after_ns,
   silent_after_ns,
@@ -128,7 +127,6 @@ export class RelayFollower {
     return this.#mirror.counts();
   }
 
-  /** Masters whose relays are heard. */
   get heard(): string[] {
     const now = this.#now();
     return this.#masters.all.filter(master => this.#masters.isHeard(master, now)).map(({ name }) => name);
@@ -183,7 +181,6 @@ export class RelayFollower {
 
   // ---- masters ----
 
-  /** Switches to another master if it is better. */
   #choose(now: bigint): void {
     const better = this.#masters.better(this.#followed, now);
     if (better !== undefined) this.#follow(better.master, better.why);
@@ -353,7 +350,6 @@ export class RelayFollower {
     return true;
   }
 
-  /** A batch of the followed master was not written. */
   #notTaken(master: Master, outcome: number, now: bigint): void {
     if (outcome === OUTCOME.ahead) {
       master.pings.forget();

@@ -81,7 +81,6 @@ function reporter(relay: Relay, bus: NatsBus, subject: string, service: Service,
   };
 }
 
-/** What it is bound to while it runs. */
 const LASTING = ['board', 'owner', 'site', 'master'] as const;
 
 /** Reads the options, and the files that they name. Throws a UsageError. */

@@ -39,7 +39,6 @@ export interface Master {
   ended: bigint | undefined;
   /** The contents of its last pong. `closed`: its receiver has ended, which the followed master's batches tell, too. */
   said: { nodes: number; listenedNs: bigint; stalled: boolean; closed: boolean; board: bigint };
-  /** When its index was last asked for. */
   indexAskedNs: bigint;
   /** Since when it has had more nodes than the followed master; 0n: it has not. */
   betterNs: bigint;
@@ -62,7 +61,6 @@ const isBetter = ({ said }: Master, other: Master | undefined) =>
 interface PongObserver {
   /** An answer that cannot be trusted; without words: it is none. */
   refused(why?: string): void;
-  /** Another run of a master answers. */
   restarted(master: Master): void;
   /** Between the last two pings a clock stood still, here or there. */
   stoodStill(master: Master): void;

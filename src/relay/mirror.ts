@@ -56,7 +56,6 @@ function statusLine(follower: RelayFollower, bus: NatsBus, cluster: string): str
   return `mirror of ${cluster} by ${followed}${heard.includes(followed) ? '' : ', which is unheard'}${also}${missing}`;
 }
 
-/** What it is bound to while it runs. */
 const LASTING = ['board', 'site', 'cluster', 'capacity', 'name'] as const;
 
 type MirrorConfig = ReturnType<typeof read>;
@@ -79,7 +78,6 @@ function read(argv: string[]) {
   return { options, site, cluster, masters, trust: readTrust(verb.name, options) };
 }
 
-/** Connects, and makes the board. */
 function follow(
   { options, site, cluster, masters, trust }: MirrorConfig,
   log: Log,

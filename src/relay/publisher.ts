@@ -49,7 +49,6 @@ const RELAY = 'relay';
 /** CLOCK_MONOTONIC, ns. */
 export const monotonicNs = () => process.hrtime.bigint();
 
-/** A board that is being published. */
 interface Carried {
   readonly mapping: BoardMapping;
   readonly sweep: Sweep;

@@ -13,7 +13,6 @@ const LIMIT_MS = 5000;
 /** 10,000 nodes are 6 MB. */
 const MOST_BYTES = 256 << 20;
 const ERROR_MOST = 201;
-/** Why there is no answer. */
 const ENDED = 'the program is ending';
 
 /** Replacements for tests. */

@@ -48,7 +48,6 @@ const CLOCKS_MS = 60_000;
 
 type FileRow = Readonly<Record<string, unknown>>;
 
-/** What one file says. */
 interface Contents {
   readonly about: Pick<About, 'name' | 'daemon' | 'cluster' | 'version'>;
   readonly everyMs: number;
@@ -183,7 +182,6 @@ export function* contentsOf(text: string, place: string, atMs: number): Steps<Co
   };
 }
 
-/** Identifies what a file held. */
 const whichOf = ({ dev, ino, size, mtimeNs }: BigIntStats) => [dev, ino, size, mtimeNs].join();
 
 /** Whether another writing of it could have the same time. */

@@ -51,7 +51,6 @@ qstat, and with file:PATH it reads that file: see docs/schedulers.md. SIGHUP rea
 another scheduler, folder or board needs a restart. SIGTERM and SIGINT stop it.`,
 });
 
-/** Logs what is new about rounds. */
 class RoundLog {
   #silentSince: number | undefined;
   #partial: readonly string[] = [];
@@ -150,10 +149,8 @@ class Looks {
   }
 }
 
-/** What it is bound to while it runs. */
 const LASTING = ['scheduler', 'slurmDir', 'board', 'owner'] as const;
 
-/** The options that stay in force until SIGHUP. */
 interface SchedulerConfig {
   readonly options: ValuesOf<typeof verb>;
   readonly scheduler: Scheduler;

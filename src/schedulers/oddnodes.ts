@@ -28,7 +28,6 @@ const MEASURES = [...COMPARED.map(({ reading }) => reading), 'hw_hash', 'gpu_cou
 );
 const [HARDWARE, GPUS] = [ROW, ROW + 1];
 
-/** Room for so many nodes. */
 const roomFor = (count: number) => ({
   ...{ live: new Uint8Array(count), alone: new Uint8Array(count), stampMs: new Float64Array(count) },
   ...{ hardware: new Float64Array(count).fill(Number.NaN), gpus: new Float64Array(count).fill(Number.NaN) },
@@ -69,7 +68,6 @@ export class OddNodes {
     this.#board = board;
   }
 
-  /** What the scheduler says now. */
   learn(round: Round): void {
     this.#why = objection(round);
     if (this.#why !== undefined) return;
@@ -104,7 +102,6 @@ export class OddNodes {
     }));
   }
 
-  /** Gives each node its place. */
   #place(names: readonly string[]): void {
     this.#places = new Map();
     for (const name of names) if (!this.#places.has(name)) this.#places.set(name, this.#places.size);

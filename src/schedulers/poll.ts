@@ -79,7 +79,6 @@ function exceptionsIn(text: string): Record<string, string> {
 
 export interface Round {
   readonly state: SchedulerState;
-  /** Whether both questions were answered. */
   readonly answered: boolean;
   /** Why not everybody may see all jobs; undefined: everybody may. */
   readonly closed: string | undefined;

@@ -166,7 +166,6 @@ export class Collector {
   #disks: { at: bigint; whole: Disk[] } | undefined;
   #diskSum = diskSum(constants.most.devices);
   #restSum = restSum(constants.most.devices);
-  /** The names in the sums. */
   readonly #summedDisks = new Summed();
   readonly #summedLinks = new Summed();
 

@@ -8,7 +8,6 @@ import { Destination } from './send.js';
 
 interface DestinationOptions {
   to: readonly (Address | '-')[];
-  /** For multicast groups. */
   interface: string | undefined;
   ttl: number;
 }

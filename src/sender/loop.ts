@@ -17,7 +17,6 @@ export interface Course {
 export interface RunStart {
   seq: number;
   missedTicks: number;
-  /** The values of the only report. */
   lateUs: number;
 }
 
@@ -71,7 +70,6 @@ export class Loop {
   #course: Course;
   /** The contents of reports: those of the course, with the interval in force or the next one. */
   #identity: Identity;
-  /** The interval that is wanted now. */
   #goalMs: number;
   /** The time between two points of the grid; shorter than the interval in the reports while that is announced. */
   #rateMs: number;
@@ -112,7 +110,6 @@ export class Loop {
     this.#onceLateUs = lateUs;
   }
 
-  /** The interval in force. */
   get rateMs(): number {
     return this.#rateMs;
   }

@@ -12,7 +12,6 @@ interface PaceOptions {
   paceMax: number;
 }
 
-/** Who is told the result for a file. */
 interface PaceLog {
   info(line: string): void;
   warn(line: string): void;
@@ -27,7 +26,6 @@ const MODE = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | 
 type Stat = ReturnType<typeof statOf>;
 
 const statOf = (fd: number) => fstatSync(fd, { bigint: true });
-/** What identifies a state of the file. */
 const signOf = ({ dev, ino, size, mtimeNs, ctimeNs }: Stat) => `${dev} ${ino} ${size} ${mtimeNs} ${ctimeNs}`;
 
 const MALFORMED = "does not read as 'interval TIME for TIME'";

@@ -54,7 +54,6 @@ function authAlg({ node }: Key): number {
 
 const forms = new WeakMap<Identity, Uint8Array>();
 
-/** What all reports of an identity have in common. */
 function formOf(identity: Identity): Uint8Array {
   let form = forms.get(identity);
   if (form === undefined) {

@@ -149,7 +149,6 @@ type PretenceValues = ReturnType<typeof FILE>;
 // Loading it takes longer than everything else in a report, and only tests need it.
 const require = createRequire(import.meta.url);
 
-/** An empty folder. */
 const NOWHERE = '/dev/null';
 
 function slowWorld(given: PretenceValues, folder: string, places: PretendedPlaces): SlowWorld {

@@ -22,7 +22,6 @@ import { Deliveries } from './deliveries.js';
 const RETRY_MS = 5000;
 /** How long a report waits for a look-up that another one began, ms: nothing that hangs may delay the end for long. */
 const PATIENCE_MS = 1000;
-/** How many reports may wait so. */
 const MOST_WAITING = 10;
 /**
  * For how long a working address is used without a new look-up, ms: over UDP nobody reports that a master has moved.
@@ -38,7 +37,6 @@ const REFUSAL_REPORTS = 3;
 /** The shortest time between two lines about causes of one failure that change, ms. */
 const CAUSE_MS = 60_000;
 
-/** How multicast datagrams leave this machine. */
 interface Multicast {
   /** The interface by name; undefined: the routing table decides. */
   interface: string | undefined;

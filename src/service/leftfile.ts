@@ -109,7 +109,6 @@ export class FileFollower<T> {
     return this.#next ?? this.#looking;
   }
 
-  /** The same at once, for small files. */
   now(): T {
     let which = '';
     try {

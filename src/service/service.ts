@@ -18,7 +18,6 @@ function take(env: Environment, name: string): string | undefined {
   return value;
 }
 
-/** A larger number would be a mistake. */
 const MOST_SOCKETS = 16;
 
 /**

@@ -28,7 +28,6 @@ export class MemoryWatch {
 
   constructor(readonly reader: BoardReader) {}
 
-  /** How many nodes are watched. */
   get count(): number {
     return this.#known.length / BYTES;
   }
@@ -58,7 +57,6 @@ export class MemoryWatch {
     return true;
   }
 
-  /** The memory of a node as of its last change. */
   memoryOf(index: number): Memory {
     this.#settle();
     return new Memory(new DataView(this.#known.buffer), index * BYTES, monotonicMs());

@@ -174,7 +174,6 @@ export class Pair {
     return difference(this.view, wide, this.before + offset, this.after + offset);
   }
 
-  /** A counter's rate per second. */
   rate(counter: Counter): number {
     return this.moved(counter) / (counter.slow ? this.#slow : this.#fast);
   }

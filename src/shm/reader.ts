@@ -48,7 +48,6 @@ export class BoardReader {
   /** The buffer that the last mapping writes into, and that mapping. */
   #into: Uint8Array | undefined;
   #writing: BoardMapping | undefined;
-  /** Room for one node. */
   #small: Uint8Array | undefined;
   #statesBuffer: Uint8Array | undefined;
   /** Mappings that `pieces` still reads. */
@@ -229,7 +228,6 @@ export class BoardReader {
     return new Snapshot(this.path, rest, taken, this.#tablesOf(mapping));
   }
 
-  /** Makes the mapping write there. */
   #aim(mapping: BoardMapping, into: Uint8Array): void {
     if (into !== this.#into || mapping !== this.#writing) mapping.into(into);
     this.#into = into;

@@ -109,7 +109,6 @@ export function reloadText(board: Snapshot): string | undefined {
 /** The name of the link for reports that arrived while the receiver knew of no interfaces. */
 const ELSEWHERE = 'other namespace';
 
-/** Why nothing is heard by a link that is down. */
 function downText(board: Snapshot, link: LinkEntry): string {
   const { gone, no_address } = linkState(link);
   const one = link.nodes === 1;

@@ -116,7 +116,6 @@ export interface NodeHeat {
   readonly dc: number;
 }
 
-/** How many events are read at once. */
 const EVENTS_AT_ONCE = 256;
 
 /** Entries of the table of rejected senders for each reason. */
@@ -222,7 +221,6 @@ export class Snapshot implements SeenNodes {
   readonly #slots: number;
   readonly #slotsOffset: number;
   readonly #slotStride: number;
-  /** Where in a slot its report begins. */
   readonly reportOffset: number;
   /** Where in a record its memory begins; 0: it has none, or a shorter one. */
   readonly #memoryOffset: number;
@@ -344,7 +342,6 @@ export class Snapshot implements SeenNodes {
     return slot < 0 || this.words[slot + LINK + 1] !== 0 ? 0 : (this.words[slot + LINK] as number);
   }
 
-  /** The age of its newest report, ms. */
   ageMs(index: number): number {
     return this.overview.ages[index] as number;
   }
@@ -654,7 +651,6 @@ export class Node {
     return this.snapshot.stateOf(this.index);
   }
 
-  /** The state at the receiver's last heartbeat. */
   get knownState(): State {
     return this.snapshot.stateOf(this.index, true);
   }

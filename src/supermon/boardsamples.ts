@@ -80,7 +80,6 @@ class SampleWriter {
     }
   }
 
-  /** What is written so far. */
   *rest(): Generator<Uint8Array> {
     if (this.page.length === 0) return;
     yield this.page.written;

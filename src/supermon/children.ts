@@ -42,7 +42,6 @@ type ChildTrouble = 'silent' | 'loop' | 'deep' | 'bad' | undefined;
 /** What a child has reported about itself and the servers below it. */
 interface ChildSchema {
   readonly expression: Expression;
-  /** How many levels of servers are below it. */
   readonly levels: number;
 }
 
@@ -109,10 +108,8 @@ class ChildLine {
 }
 
 export class Child {
-  /** The name under which it is reported. */
   readonly name: string;
   trouble: ChildTrouble = 'silent';
-  /** What is wrong, in words. */
   why = 'it was not asked yet';
   #schema: ChildSchema | undefined;
   /** The nodes in its last answer, as expressions: they are unknown while it is silent. */

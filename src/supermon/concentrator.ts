@@ -115,7 +115,6 @@ export class Concentrator {
     return this.#refusal(command.word);
   };
 
-  /** Levels of servers below us. */
   get #levels(): number {
     return Math.max(0, ...this.children.filter(({ trouble }) => trouble === undefined).map(({ levels }) => levels));
   }

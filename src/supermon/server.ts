@@ -46,7 +46,6 @@ export class Words {
   /** Whether a command was accepted before its word ended: clients need not send a newline. */
   #taken = false;
 
-  /** The beginning of a word that has not ended. */
   get begun(): string {
     return this.#word;
   }

@@ -84,7 +84,6 @@ export class Screen {
     this.clear();
   }
 
-  /** Everything is drawn anew the next time. */
   clear(): void {
     this.#shown = [];
     if (this.#entered) this.output.write(CLEAR);
@@ -101,7 +100,6 @@ export class Screen {
     if (changes !== '') this.output.write(changes);
   }
 
-  /** Restores the terminal. */
   leave(): void {
     if (!this.#entered) return;
     this.#entered = false;

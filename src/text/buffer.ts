@@ -50,7 +50,6 @@ export class Page {
     this.#words = new DataView(buffer);
   }
 
-  /** How much of the buffer is filled. */
   get length(): number {
     return this.#length;
   }

@@ -12,7 +12,6 @@ interface ToldLine {
 /** The same event, as often as it came. */
 interface Repeats<E extends ToldLine> {
   readonly last: E;
-  /** The first that is counted. */
   first: E;
   times: number;
 }

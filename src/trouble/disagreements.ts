@@ -18,7 +18,6 @@ interface Disagreement {
   readonly what?: string;
 }
 
-/** How many jobs one sentence names. */
 const JOBS_SHOWN = 4;
 
 /** The ids of jobs, a few of them. */

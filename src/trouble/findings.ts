@@ -52,7 +52,6 @@ function lastWords(snapshot: Snapshot, nodes: readonly Surveyed[], explained: Re
   }));
 }
 
-/** One sentence for each problem. */
 function unhealthy(nodes: readonly Surveyed[]): Anomaly[] {
   return byProblem(nodes).map(([problem, those]) => ({
     kind: 'unhealthy',

@@ -41,7 +41,6 @@ export interface Fall {
   readonly node: Surveyed;
   /** When its last report before came, ms before the look. */
   readonly beganMs: number;
-  /** Whether it is known to have been silent. */
   readonly isSilent: boolean;
   /** When it ended; undefined: it lasts. */
   readonly endedMs?: number | undefined;

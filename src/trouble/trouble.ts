@@ -16,7 +16,6 @@ export interface Besides extends OtherSources {
   readonly acks?: readonly Ack[] | undefined;
 }
 
-/** So many jobs of a line are named. */
 const JOBS_MOST = 8;
 
 /** Dimmed lines come behind the bright ones, in this order. */

@@ -34,9 +34,7 @@ import { CELL, NOT_MEASURED, numberOf, RIVER, STATE_MASK, STATES } from './wire.
 /** How many nodes one piece of a long answer has: other work gets its turn between two pieces. */
 const PIECE_NODES = 32;
 const MOST_FIELDS = 64;
-/** How many unknown nodes are named. */
 const MOST_NAMED = 16;
-/** How many events one answer has. */
 const MOST_EVENTS = 1000;
 /** The share of the time in which one answer about all nodes may be made, for whoever asks, and how many are kept. */
 const TOLD_SHARE = 0.03;

@@ -104,7 +104,6 @@ export class RiverHistory {
     for (const rows of [...this.#rows.values(), ...this.#filling]) if (!rows.isOld) this.#takeGroups(tick, rows, place);
   }
 
-  /** Gives each node its place. */
   #place({ roster, count }: WatcherTick, names: readonly string[]): void {
     if (roster !== this.#roster) {
       this.#roster = roster;

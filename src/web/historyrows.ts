@@ -5,7 +5,6 @@ import type { Grouped } from './layouts.js';
 import { CELL, NOT_MEASURED, RIVER, STATE_MASK, STATES, VALUE_MOST } from './wire.js';
 
 const { columns: COLUMNS, valueEvery: EVERY, most: VALUE_MOST_8, none: NONE, gap: GAP } = RIVER;
-/** Columns of readings of nodes. */
 const SLOW = COLUMNS / EVERY;
 /** For how many nodes room is made at once. */
 export const BLOCK = 256;
@@ -59,7 +58,6 @@ export class HistoryRows {
     this.#coarse = grouped?.coarse;
   }
 
-  /** Whether the rule has other groups now. */
   get isOld(): boolean {
     return this.grouped?.coarse !== this.#coarse;
   }

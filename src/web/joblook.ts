@@ -19,7 +19,6 @@ import type { RiverHistory } from './history.js';
 import type { Watcher } from './watcher.js';
 import { NODE_PAGE, RIVER } from './wire.js';
 
-/** What else of the wall a job's page shows. */
 interface JobPageSources {
   readonly watcher: Watcher;
   readonly river: RiverHistory;

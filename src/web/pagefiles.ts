@@ -18,7 +18,6 @@ const TYPES: Readonly<Record<string, string>> = {
   '.webmanifest': 'application/manifest+json',
 };
 
-/** Shown if the page was not built. */
 const UNBUILT = `<!DOCTYPE html>
 <html lang="en">
 <head><meta charset="utf-8"><title>beoboard</title></head>
@@ -34,7 +33,6 @@ interface PageFile {
 export interface PageFiles {
   /** The files by path, from `/` on. */
   readonly files: ReadonlyMap<string, PageFile>;
-  /** A text that differs from build to build. */
   readonly build: string;
 }
 

@@ -74,7 +74,6 @@ export class Queries {
     );
   }
 
-  /** Waits until all nodes were evaluated once. */
   async #settled<A extends WallQuery>(kept: SharedQuery<A>, what: string): Promise<A> {
     // A client that waits counts as a user of it.
     kept.uses++;
@@ -143,12 +142,10 @@ export class Queries {
     for (const one of kept) if (one !== undefined) one.uses += more;
   }
 
-  /** Whether that rule is still computed. */
   has(grouped: Grouped): boolean {
     return this.watcher.consumers.has(grouped);
   }
 
-  /** Removes queries that nobody has used recently. */
   tidy(): void {
     this.#drop(this.#conditions, KEPT_MS);
     this.#drop(this.#rules, KEPT_MS);

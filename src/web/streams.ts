@@ -11,7 +11,6 @@ import { Arrangement, type CellLayout, type Chosen, type Grouped } from './layou
 import type { Watcher, WatcherTick } from './watcher.js';
 import type { Hello, LayoutInfo, WallHead } from './wire.js';
 
-/** What a stream shows. */
 export interface StreamView {
   /** The index into SCALES. */
   readonly scale: number;
@@ -41,7 +40,6 @@ export interface News {
   readonly log: EventLog;
 }
 
-/** All streams with the same view. */
 class Channel {
   readonly clients = new Set<Client>();
   #layout: CellLayout | undefined;
@@ -171,7 +169,6 @@ export class Streams {
     if (this.#news !== undefined) this.#tell(channel, this.#news);
   }
 
-  /** Sends a look to all clients. */
   tell(news: News): void {
     this.#news = news;
     for (const channel of this.#channels.values()) this.#tell(channel, news);

@@ -88,12 +88,10 @@ export class Wall {
     };
   }
 
-  /** Whether it looks regularly. */
   get isAlive(): boolean {
     return performance.now() - this.#lookedAt < STUCK_MS;
   }
 
-  /** What the last look has gathered. */
   get digest(): Snapshot | undefined {
     return this.#heads.digest;
   }
@@ -193,7 +191,6 @@ export class Wall {
     return this.#own.rule;
   }
 
-  /** Sends it to a client, from now on. */
   show(view: StreamView): StreamBody {
     return sink => this.streams.add(view, sink);
   }

@@ -76,7 +76,6 @@ export class Watcher {
   names: string[] = [];
   /** Another number means another board, in which nodes have other numbers. */
   roster = 0;
-  /** What was wrong at the last look. */
   trouble: string | undefined;
   cluster: string | undefined;
   readonly consumers = new Set<NodeConsumer>();
@@ -99,7 +98,6 @@ export class Watcher {
     return this.ticks.find(tick => tick.seq === seq);
   }
 
-  /** Looks once. */
   async look(): Promise<WatcherTick> {
     let tick: WatcherTick | undefined;
     for (let left = TRIES - 1; left >= 0 && tick === undefined; left--)
@@ -165,7 +163,6 @@ export class Watcher {
     return { seq: ++this.#seq, nowMs, state, roster: this.roster, count, cells: cells ?? this.#room(0) };
   }
 
-  /** Notes which board is looked at now. */
   #follow(piece: Snapshot): void {
     const isAnother = this.reader.opened !== this.#opened;
     if (isAnother) {

@@ -53,7 +53,6 @@ const SAME_END_MS = 200;
 interface SampleSource {
   reader: SampleReader;
   heard: AsyncGenerator<Heard>;
-  /** Records an answer that made a sample. */
   keep(one: Heard): Promise<void>;
   /** Counters so far; also of questions that were left out because the last one was not answered yet. */
   readonly progress: { samples: number; ms: number; leftOut: number };
@@ -157,7 +156,6 @@ function csvLine({ ms, values }: ZoomSample): string {
 const jsonLine = ({ ms, values }: ZoomSample) =>
   `${json({ t_ms: ms, ...Object.fromEntries(toldValues.map(({ name }) => [name, values.get(name)])) })}\n`;
 
-/** Takes samples until there are no more. */
 async function each(
   { reader, heard, keep, progress }: SampleSource,
   take: (sample: ZoomSample) => Promise<void> | void,

@@ -44,10 +44,8 @@ export function monCommand(rate: number): string[] {
 
 export class NodeLink {
   #asked: { scanner: Scanner; resolve(answer: Expression): void; reject(error: unknown): void } | undefined;
-  /** The beginning of what is being received. */
   #head = Buffer.alloc(0);
   #isMet = false;
-  /** Why the link has ended. */
   #broken: Failure | undefined;
 
   private constructor(
@@ -66,7 +64,6 @@ export class NodeLink {
     from.on('data', (chunk: Buffer) => this.#hear(chunk));
   }
 
-  /** Runs a program that answers on its stdout. */
   static run(name: string, [program = '', ...argv]: readonly string[], env = process.env): NodeLink {
     const child = spawn(program, argv, { stdio: ['pipe', 'pipe', 'pipe'], env });
     // Also if we do not end cleanly.

@@ -29,7 +29,6 @@ export interface Heard {
   readonly answer: Expression;
 }
 
-/** The line before the answers. */
 interface RecordingHead {
   /** The node that was asked for; undefined: none was named. */
   readonly node: string | undefined;

@@ -67,7 +67,6 @@ const LOAD_ONE = 2048;
 /** The numbers of a list by their names in the schema; nil is left out. */
 type SampleNumbers = ReadonlyMap<string, number>;
 
-/** One node's part of an answer. */
 interface Raw {
   readonly ms: number;
   readonly one: ReadonlyMap<string, SampleNumbers>;
@@ -75,7 +74,6 @@ interface Raw {
   readonly net: ReadonlyMap<string, SampleNumbers>;
 }
 
-/** The CPU time so far, and when it was read. */
 interface CpuTime {
   readonly ms: number;
   readonly cpu: SampleNumbers | undefined;
@@ -109,7 +107,6 @@ const sum = (all: readonly number[]) => all.reduce((a, b) => a + b, 0);
 /** Makes samples from answers, one after another. */
 export class SampleReader {
   readonly #names = new Map<string, readonly string[]>();
-  /** The chosen node, once it is known. */
   node: string | undefined;
   #before: Raw | undefined;
   /** Some of the last samples, for the shares of CPU time. */

@@ -37,7 +37,6 @@ const ROWS: readonly { readonly label: string; readonly name: ToldName; readonly
 /** Means of the samples in each column, the newest last. */
 export class History {
   readonly #columns = new Map<ToldName, number[]>(ROWS.map(({ name }) => [name, []]));
-  /** The sums of the present column. */
   #sums = new Map<ToldName, { sum: number; count: number }>();
   #column: number | undefined;
   last: ZoomSample | undefined;
@@ -86,7 +85,6 @@ export function plot(values: readonly number[], top: number, height: number, wid
   });
 }
 
-/** The text above the chart. */
 export interface Heading {
   readonly node: string;
   readonly rate: number;

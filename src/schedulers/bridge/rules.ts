@@ -323,10 +323,8 @@ const LOOKS = 2;
 interface Decision {
   readonly drains: readonly BridgeOrder[];
   readonly returns: readonly BridgeOrder[];
-  /** Nodes that would be drained without the brakes. */
   readonly wanted: readonly BridgeOrder[];
   readonly left: readonly { readonly node: string; readonly incident: Incident; readonly left: Left }[];
-  /** Nodes whose settled problem is over. */
   readonly well: readonly string[];
 }
 

@@ -103,7 +103,6 @@ export const SIGNS: Readonly<Record<string, WordVersions & { readonly flag: stri
 };
 
 interface NodeState {
-  /** As Slurm wrote it. */
   readonly text: string;
   /** Undefined: one of its words is unknown. */
   readonly base: SlurmBaseState | undefined;

@@ -9,7 +9,6 @@ import { type CallOptions, type CommandOutput, failureOf, runCommand } from '../
 import { type ListedNode, parseBootTime, parseListedNodes, parsePrimary } from './answers.js';
 import { meaningOf, nodeState } from './nodestate.js';
 
-/** States in which a node works. */
 const WORKING = ['IDLE', 'MIXED', 'ALLOCATED'];
 /** The flags that a node may have besides that and still be drained. With any other flag the bridge does nothing. */
 const NO_HINDRANCE = ['NOT_RESPONDING', 'COMPLETING', 'PLANNED', 'RESERVED', 'CLOUD', 'DYNAMIC_NORM'];
@@ -38,7 +37,6 @@ export function orderedNode(node: ListedNode): OrderedNode {
   };
 }
 
-/** The arguments of `scontrol`. */
 function wordsOf({ act, node, reason }: HoldOrder): string[] {
   const words = ['update', `nodename=${node}`, `state=${act}`];
   return act === 'drain' ? [...words, `reason=${reason}`] : words;

@@ -95,12 +95,10 @@ export class TextCursor {
     return start !== -1;
   }
 
-  /** Whether the present line is complete. */
   get isWhole(): boolean {
     return this.text.indexOf('\n', this.at) !== -1;
   }
 
-  /** Skips this text, which must follow. */
   eat(text: string): boolean {
     if (!this.text.startsWith(text, this.at)) return false;
     this.at += text.length;

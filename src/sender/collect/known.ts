@@ -23,7 +23,6 @@ export class KnownNames<T> {
   #isFresh = true;
   #isWhole = false;
 
-  /** Whether each name was looked at. */
   get isWhole(): boolean {
     return this.#isWhole;
   }

@@ -48,7 +48,6 @@ const hasDevice = (sys: string, name: string) =>
 
 const dirOf = (sys: string, name: string) => `${sys}/class/net/${name}`;
 
-/** What /sys/class/net says about an interface. */
 interface LinkRow {
   /** It has its own; bridges, veth pairs, VLANs and bond masters have none. */
   device: boolean;
@@ -66,7 +65,6 @@ const MOST_TOLD = 8;
 /** The interfaces that count, from tick to tick. */
 export class CountedLinks {
   readonly #known = new KnownNames<LinkRow>();
-  /** How many have a device. */
   #physical = 0;
   #isFirst = true;
   #isWhole = false;
@@ -104,7 +102,6 @@ export class CountedLinks {
     return links;
   }
 
-  /** Whether each name was looked at. */
   get isWhole(): boolean {
     return this.#isWhole;
   }

@@ -11,7 +11,6 @@ interface Zone {
   /** By its package, because folders are numbered as zones come. */
   id: string;
   counts: { uj: KernelCount };
-  /** The value at which it wraps. */
   modulo: { uj: KernelCount };
 }
 

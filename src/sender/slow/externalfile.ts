@@ -12,7 +12,6 @@ const ABSENT = ['ENOENT', 'ENOTDIR'];
 
 const TOO_LARGE = `it is larger than ${MOST_BYTES} bytes`;
 
-/** Why a file is not trusted; undefined if it is. */
 function objection(stats: Stats): string | undefined {
   if (!stats.isFile()) return 'it is not a regular file';
   if (!isTrustedWriter(stats.uid)) return 'it belongs neither to root nor to beoboard or the user of the sender';

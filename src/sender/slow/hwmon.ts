@@ -5,7 +5,6 @@ import { existsSync } from 'node:fs';
 import { names, parseInteger, type ReadingBuilder } from './source.js';
 
 export interface Chip {
-  /** Where its readings are. */
   dir: string;
   name: string;
 }

@@ -31,14 +31,12 @@ const FLAGS = structs.report.fields.flags.offset / 4;
 const STALE = 1 << bits.flags.slow_stale;
 const SLOW_BOOT = structs.report.fields.slow_boot_ns.offset / 4;
 
-/** The last values of a source. */
 interface Latest {
   page: Uint32Array;
   /** When the round in which it was read was noticed. */
   atMs: number;
 }
 
-/** One child process and its state. */
 class Reader {
   readonly #values: SlowValues;
   readonly #child: ChildProcess;
@@ -141,7 +139,6 @@ export class SlowSide implements SlowPart {
   readonly #published = new Uint32Array(PAGE_WORDS);
   #publishedDetails: Details = {};
   #timer: NodeJS.Timeout | undefined;
-  /** Whether any detail is new. */
   #haveWords = false;
   #isClosed = false;
   #onClosed: (() => void)[] = [];

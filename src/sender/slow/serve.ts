@@ -9,7 +9,6 @@ import type { Details, SlowReading, SlowSource } from './source.js';
 /** What the parent wants to be read, and how often; sent again when it changes. */
 export interface RoundOrders {
   sources: readonly string[];
-  /** The interval of the rounds, ms. */
   roundMs: number;
 }
 
@@ -31,7 +30,6 @@ function send(message: ChildMessage): void {
   process.send?.(message, undefined, undefined, () => undefined);
 }
 
-/** A source and its last values. */
 class SourceState {
   askedMs: number | undefined;
   /** An extra reading between two rounds lost the earlier value: the next reading must not continue from there. */

@@ -39,7 +39,6 @@ const ROUND = 2;
 const EDITION = 3;
 const CLOSED = 4;
 const READ_IN = 6;
-/** After the head. */
 const PAGES_AT = 4096;
 
 /**
@@ -88,7 +87,6 @@ export class SlowValues {
     writeSync(this.fd, this.#head, 0, 8, 0);
   }
 
-  /** The child has ended a round. */
   publish({ round, closedBootNs, readIn, pages, changed }: ClosedRound): void {
     if (changed) {
       this.#edition++;

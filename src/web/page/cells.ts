@@ -74,7 +74,6 @@ export class Cells {
     return indices;
   }
 
-  /** All names, in the order of the cells. */
   get names(): readonly string[] {
     this.#names ??= this.layout.groups.flatMap(({ nodes, count }) => {
       const names = tryExpand(nodes, 'any') ?? [];

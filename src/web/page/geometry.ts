@@ -97,7 +97,6 @@ const ASPECT = 1.5;
 /** By how much cells may be smaller for blocks of a better shape. */
 const SLACK = 0.92;
 
-/** The rows and the side that use the room best. */
 function choose(members: readonly Member[], room: Room): { rows: number; side: number } {
   const largest = Math.max(1, ...members.map(({ count }) => count));
   const nodes = members.reduce((sum, { count }) => sum + count, 0);

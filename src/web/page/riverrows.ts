@@ -67,7 +67,6 @@ export class River {
     this.#means = new Uint16Array(SECONDS * this.rows);
   }
 
-  /** Whether the server may know more. */
   get isUnasked(): boolean {
     return this.#kinds.includes(0);
   }

@@ -34,7 +34,6 @@ export class RiverView {
   /** The width of a letter of the time axis, px. */
   #letter = 1;
   #isInSight = false;
-  /** The minute that is marked, since 1970. */
   #minute: number | undefined;
   /** The first second whose column is not in the picture yet. */
   #from = 0;
@@ -115,7 +114,6 @@ export class RiverView {
     this.#request();
   }
 
-  /** A tick has brought a column. */
   update(second: number): void {
     if (this.#from > second) this.#from = second;
     if (this.#isInSight) this.#request();

@@ -64,7 +64,6 @@ interface TablePage {
   sort(by: string | undefined): void;
   /** Rows have come: there may be more or fewer pages. */
   told(): void;
-  /** What the server has said of itself. */
   hello(): Hello | undefined;
   /** The condition that all nodes of the page meet. */
   where(): string | undefined;
@@ -201,7 +200,6 @@ export class TableView {
     if (focused >= 0) this.#table.querySelectorAll<HTMLElement>('thead button')[focused]?.focus();
   }
 
-  /** Updates the visible rows. */
   update(): void {
     const [cells, reading] = [this.#cells, this.#reading];
     if (cells === undefined || reading === undefined) return;

@@ -122,7 +122,6 @@ export class Timelines {
     });
   }
 
-  /** The end of the axis: the newest look. */
   get #endMs(): number {
     const { since_ms, states } = this.#history as NodeHistory;
     return axisOf(since_ms, states.step_ms, states) + SPAN_MS;
@@ -157,7 +156,6 @@ export class Timelines {
     this.#markAt(this.#marked);
   }
 
-  /** What the band shows at that time. */
   #stateAt(ms: number): string {
     const { since_ms, states } = this.#history as NodeHistory;
     const place = Math.floor((Math.min(ms, this.#endMs - 1) - since_ms) / states.step_ms);

@@ -99,7 +99,6 @@ export class TroubleBox {
   #width = 0;
   #selected: string | undefined;
   #lastOf: readonly [key: string, nodes: string] = ['', ''];
-  /** The row of the keyboard. */
   #here: string | undefined;
   #number = 0;
 
@@ -161,7 +160,6 @@ export class TroubleBox {
     return this.#now > 0 && key !== undefined && !this.#rows.has(key);
   }
 
-  /** Marks the line that is selected. */
   select(key: string | undefined): void {
     if (this.#selected === key) return;
     this.#selected = key;

@@ -27,7 +27,6 @@ interface PageParts {
   readonly closeSheet: () => void;
   readonly zoom: (step: 1 | -1) => void;
   readonly toggleTheme: () => void;
-  /** Tells why nothing was found. */
   readonly refuse: (why: string) => void;
   /** What a text means that was typed into the search. */
   readonly find: (asked: string) => SearchResult;
