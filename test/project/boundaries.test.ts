@@ -1,7 +1,9 @@
 // Which part may import which: the tables of the design as data, compared with every import under src/ and every
 // include under c/. And that a type's name is declared in one file only, and nothing is exported that no other file uses.
+// And how large each room is: after a change that makes one larger on purpose, node dist/test/project/boundaries.test.js
+// --write.
 
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import t from 'tap';
 import { thousands } from '../../src/text/text.js';
@@ -216,6 +218,66 @@ const C_MAY: Record<string, string[]> = {
   examples: ['api'],
 };
 
+/** The most lines of src/, and of c/ without tests and generated files: what comes, something else makes room for. */
+const MOST_LINES: Record<string, number> = { src: 60_000, c: 33_000 };
+
+/** The lines of each room when they were last accepted; growth beyond is told. */
+const LINES: Record<string, number> = {
+  'c/addon': 1878,
+  'c/base': 4186,
+  'c/beoboard.h': 878,
+  'c/board': 3744,
+  'c/collect': 2315,
+  'c/examples': 202,
+  'c/format': 90,
+  'c/gate': 886,
+  'c/gpu': 1437,
+  'c/judge': 796,
+  'c/lib': 1001,
+  'c/mon': 1168,
+  'c/receive': 2831,
+  'c/relay': 1586,
+  'c/rules': 841,
+  'c/sender': 6154,
+  'c/sensor': 703,
+  'c/verbs': 2161,
+  'src/acks': 278,
+  'src/changes': 1028,
+  'src/cli': 4918,
+  'src/demo': 303,
+  'src/events': 308,
+  'src/ganglia-xml': 1570,
+  'src/jobs': 704,
+  'src/journal': 1603,
+  'src/journalfile': 1358,
+  'src/layout': 1583,
+  'src/load': 1206,
+  'src/main': 180,
+  'src/native': 619,
+  'src/net': 1396,
+  'src/options': 1852,
+  'src/outliers': 1240,
+  'src/presentation': 2126,
+  'src/prometheus': 2282,
+  'src/query': 1056,
+  'src/readings': 1653,
+  'src/receiver': 974,
+  'src/relay': 2168,
+  'src/schedulerfile': 1079,
+  'src/schedulers': 2048,
+  'src/schedulers/bridge': 2325,
+  'src/sender': 6387,
+  'src/service': 758,
+  'src/shm': 2157,
+  'src/supermon': 993,
+  'src/terminal': 247,
+  'src/text': 2028,
+  'src/trouble': 2048,
+  'src/web': 3407,
+  'src/web/page': 4926,
+  'src/zoom': 1093,
+};
+
 const cPartOf = (path: string) => C_PARTS.find(([, files]) => files.test(path))?.[0];
 
 /** The folder of a file, as it stands in the table. */
@@ -399,6 +461,39 @@ t.test('every import under src/ keeps to the table', async t => {
   byFolder.delete('main');
   t.strictSame(circles(byFolder), [], 'no folders import each other in a circle');
   t.strictSame(circles(graphOf(files, path => path)), [], 'nor do files');
+});
+
+/** The lines of files by room: folders with a row, and those of c/. */
+function linesByRoom(files: Record<string, string>): Record<string, number> {
+  const lines: Record<string, number> = {};
+  for (const [path, text] of Object.entries(files)) {
+    const room = path.startsWith('src/') ? `src/${partOf(path)}` : path.split('/').slice(0, 2).join('/');
+    lines[room] = (lines[room] ?? 0) + text.split('\n').length - 1;
+  }
+  return lines;
+}
+
+t.test('src/ and c/ stay within their lines', async t => {
+  const paths = [...sourcesIn('src', /\.ts$/), ...sourcesIn('c', /^(?!test\/|.*\.gen\.h$).*\.(c|h|cc)$/)];
+  const now = linesByRoom(read(paths));
+  for (const [tree, most] of Object.entries(MOST_LINES)) {
+    const sumOf = (lines: Record<string, number>) =>
+      Object.entries(lines).reduce((sum, [room, count]) => sum + (room.startsWith(`${tree}/`) ? count : 0), 0);
+    const sum = sumOf(now);
+    t.ok(sum > 10_000 && sum <= most, `${tree}/ has ${sum} lines, at most ${most}: take away as much as you add`);
+    t.comment(`${tree}/: ${sum} of ${most} lines, ${sum - sumOf(LINES)} more than accepted`);
+  }
+  for (const room of new Set([...Object.keys(LINES), ...Object.keys(now)])) {
+    const growth = (now[room] ?? 0) - (LINES[room] ?? 0);
+    if (growth !== 0) t.comment(`${room}: ${growth > 0 ? '+' : ''}${growth}`);
+  }
+  if (!process.argv.includes('--write')) return;
+  const path = join(ROOT, 'test', 'project', 'boundaries.test.ts');
+  const rows = Object.keys(now)
+    .sort()
+    .map(room => `  '${room}': ${now[room]},\n`);
+  const table = /(?<=^const LINES: Record<string, number> = )\{.*?\};/ms;
+  writeFileSync(path, readFileSync(path, 'utf8').replace(table, `{\n${rows.join('')}};`));
 });
 
 t.test('a row allows nothing of a floor above its own', async t => {
