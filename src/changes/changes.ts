@@ -34,7 +34,6 @@ export type BoardChange = {
       readonly from?: State;
       readonly to?: State;
       readonly age_ms?: number;
-      /** If it fell silent. */
       readonly last_words?: ReturnType<typeof saidJson>;
     }
   | { readonly event: 'problem' | 'problem_resolved'; readonly node: string; readonly problem: Problem }
@@ -117,7 +116,6 @@ export class ChangeFollower {
   #isKnown = false;
   #isIllKnown = false;
   #opened = 0;
-  /** The number of the next event of the ring. */
   #next = 0;
   #receiver = { instance: 0, startedNs: 0n, bootId: 0n, createdRealNs: 0n };
   #isStalled = false;
@@ -147,7 +145,6 @@ export class ChangeFollower {
     return this.#isAway;
   }
 
-  /** Names that were asked for and are not on the board. */
   notOnBoard(): string[] {
     const known = new Set(this.#names);
     return [...(this.following.among ?? [])].filter(name => !known.has(name));

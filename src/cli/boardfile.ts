@@ -38,7 +38,6 @@ function openFile(path: string, owner: number | string | undefined): number {
  */
 interface FilePart {
   readonly view: DataView;
-  /** Where in the file it begins. */
   readonly origin: number;
 }
 
@@ -110,7 +109,6 @@ interface TableEntry<S extends StructName> {
 
 export interface DumpedRecord extends FilePart {
   index: number;
-  /** Where it begins in `view`. */
   base: number;
   column: bigint;
   slots: { base: number; state: ReturnType<typeof blockState> }[];
@@ -170,7 +168,6 @@ export class Dump {
     }
   }
 
-  /** Whether all parts could be read. */
   get #isReadable(): boolean {
     return this.#tables.size > TABLES.length;
   }
@@ -205,7 +202,6 @@ export class Dump {
     return this.#entries('sender');
   }
 
-  /** From the oldest to the newest. */
   events(): TableEntry<'event'>[] {
     return [...this.#entries('event')].sort((a, b) => (a.entry.head < b.entry.head ? -1 : 1));
   }

@@ -18,9 +18,7 @@ export interface CensusNode {
 
 export interface Census {
   readonly counts: Readonly<Record<State, number>>;
-  /** The wanted nodes, in the order of the board. */
   readonly kept: readonly CensusNode[];
-  /** Names that were asked for and are not on the board. */
   readonly notOnBoard: readonly string[];
   /**
    * Sentences about causes that are more likely than the nodes themselves, and why some of the kept nodes are not

@@ -20,7 +20,6 @@ interface PageOptions {
   /** The folder where journals say how they are. */
   readonly journalRun?: string | undefined;
   readonly long?: boolean | undefined;
-  /** Columns of the terminal. */
   readonly width: number;
 }
 

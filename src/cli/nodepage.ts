@@ -10,7 +10,6 @@ import { formatDuration } from '../text/durations.js';
 import { inColumn, NOTHING, padded, widest } from '../text/layout.js';
 import { oneLine } from '../text/text.js';
 
-/** Name, value, unit, rate. */
 type ReadingLine = readonly [name: string, value: string, unit: string, rate: string];
 
 function shownValue(value: unknown, { unit }: Field): string {

@@ -46,7 +46,6 @@ export type BoardSeen =
       /** What all nodes have, use and move together, as parts of a sentence. */
       readonly totals: readonly string[];
       readonly jobs: JobsSeen;
-      /** What Slurm says, if that was asked for. */
       readonly slurm?: SchedulerView | undefined;
     };
 

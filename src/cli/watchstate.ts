@@ -26,7 +26,6 @@ export interface Prompt {
 
 export interface WatchView {
   readonly page: 'table' | 'node' | 'job' | 'trouble' | 'events' | 'help';
-  /** The id of the job on its page. */
   readonly job?: string;
   /** As in --sort; undefined: the worst first. */
   readonly sort: string | undefined;
@@ -41,7 +40,6 @@ export interface WatchView {
   readonly prompt?: Prompt | undefined;
   /** The selected row. Once it was moved it stays with its node; before that it stays with the worst. */
   readonly selected: { readonly row: number; readonly name?: string | undefined };
-  /** The first row that is shown. */
   readonly top: number;
   /** The first visible line of a page that is none of the table. */
   readonly scrolled: number;
@@ -55,7 +53,6 @@ export interface WatchRow {
 
 /** What is on the screen, which determines the meaning of a key. */
 export interface ShownScreen {
-  /** All rows in their order, whether they fit or not. */
   readonly rows: readonly WatchRow[];
   /** Whether the nodes are folded into host lists, without rows. */
   readonly folded?: boolean;

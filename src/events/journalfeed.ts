@@ -14,7 +14,6 @@ import { painter } from '../terminal/style.js';
 import { Failure } from '../text/failure.js';
 import { EventLog } from './eventlog.js';
 
-/** How far back it is read. */
 const HOUR_MS = 3_600_000;
 
 interface Followed {

@@ -40,9 +40,7 @@ function tnAtHeartbeat({ evidence }: Snapshot, { knownState, stampNs = 0n }: Nod
 }
 
 export class Host extends Cursor {
-  /** The same memory, as bytes. */
   bytes: Uint8Array = new Uint8Array();
-  /** The age of the newest report in seconds. */
   age = 0;
   /** Seconds, chosen by what gmetad makes of them: from DOWN on, the host is down. Only evidence may make it down. */
   tn = 0;

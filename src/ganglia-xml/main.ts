@@ -46,7 +46,6 @@ type GangliaOptions = ValuesOf<typeof verb>;
 /** For how long a stalled board is shown in its last state, ms: the time in which a receiver is restarted. */
 const STALLED_MOST_MS = 60_000;
 
-/** A board, while it has evidence. */
 class BoardSource implements ClusterSource {
   readonly name: string | undefined;
   readonly #reader: BoardReader;

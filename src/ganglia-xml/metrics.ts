@@ -22,7 +22,6 @@ export interface Metric {
   readonly group: string;
   readonly title: string;
   readonly description: string;
-  /** Digits after the point. */
   readonly digits: number;
   readonly value: HostMeasure;
   /** Writes the value of a metric that is a text, if `value` says that it is known. */
@@ -46,7 +45,6 @@ const UNITS: Readonly<Record<string, Unit>> = {
   s: unit('time', 1, 's'),
 };
 
-/** A metric that is a reading, in Ganglia's unit. */
 function ofReading(name: string, units: string): Pick<Metric, 'title' | 'description' | 'value'> {
   const reading = readingOf(name);
   if (reading?.measure === undefined) throw new TypeError(`there is no number ${name}`);

@@ -68,7 +68,6 @@ function column(title: string, leaves: number, text: (node: Node) => string | un
   };
 }
 
-/** The text of a reading's number. */
 function numberText(name: string, show: (value: number) => string): (node: Node) => string | undefined {
   const reading = readingOf(name);
   return node => {

@@ -12,7 +12,6 @@ import { PROBLEMS, type Problem } from '../shm/problems.js';
 import { compareNames, expandNodeNames, fold } from '../text/hostlists.js';
 import { withNumber } from '../text/jobnumbers.js';
 
-/** What is shown of a job and its nodes. */
 export interface ListedJob {
   readonly job: SchedulerJob;
   /** Names on the board; NodeNames where the board does not have the node. */
@@ -37,7 +36,6 @@ const WHAT = Object.keys(READINGS) as (keyof typeof READINGS)[];
 
 type JobNumbers = { readonly [N in keyof typeof READINGS]: number | undefined };
 
-/** What is shown of a node in its jobs. */
 export interface JobNode extends JobNumbers {
   readonly state: State;
   readonly problems: readonly Problem[];
@@ -139,7 +137,6 @@ function inOrder(jobs: readonly ListedJob[]): ListedJob[] {
   return [...jobs].sort((a, b) => rankOf(a) - rankOf(b) || compareNames(a.job.id, b.job.id));
 }
 
-/** Whose nodes are asked for. */
 interface JobFilter {
   /** As for `jobsNumbered`. */
   readonly job?: string | undefined;

@@ -26,7 +26,6 @@ interface PeerDifference {
   readonly deviation: number;
 }
 
-/** A node of a job. */
 export interface JobMember {
   /** Its name on the board; its NodeName where the board does not have it. */
   readonly name: string;

@@ -10,7 +10,6 @@ import type { JobNode, ListedJob } from './joblist.js';
 /** So many jobs of a user are told to programs by their numbers; `job_count` is of all. */
 const JOBS_MOST = 1000;
 
-/** What is shown of a user. */
 export interface ListedUser {
   /** As programs get it. `user` is empty of jobs whose user the scheduler does not tell. */
   readonly told: UserInfo;
@@ -37,7 +36,6 @@ class Share {
   }
 }
 
-/** What is shown of the user of these jobs. */
 function listUser(
   user: string,
   jobs: readonly ListedJob[],

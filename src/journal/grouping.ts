@@ -60,12 +60,10 @@ export class Limiter {
   }
 }
 
-/** Occurrences that share a line. */
 interface EventGroup {
   readonly what: Happening;
   readonly atMs: number;
   nodes: string[];
-  /** The node to which it happened first. */
   first: string | undefined;
   fromMs: number;
   fromLastMs: number;

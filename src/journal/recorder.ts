@@ -233,7 +233,6 @@ export class JournalRecorder {
     if (this.#limiter.admits(one, this.#clocks.monoMs)) this.#grouping.add(one, this.#clocks.monoMs);
   }
 
-  /** A change that the follower has found. */
   #tell(change: BoardChange): void {
     const fromMs = this.#monotonic(Number(change.at / 1_000_000n));
     switch (change.event) {
@@ -286,7 +285,6 @@ export class JournalRecorder {
     this.#grouping.add({ what, fromMs, toMs }, this.#clocks.monoMs);
   }
 
-  /** An event of the board's ring. */
   #tellRing(change: Extract<BoardChange, { readonly number: number }>, fromMs: number): void {
     const { at: _, number, node, event, last_words: __, deaf_ms, ...rest } = change;
     if (deaf_ms !== undefined) {

@@ -90,7 +90,6 @@ class SegmentWriter {
     return this.#end;
   }
 
-  /** Whether it still has its name. */
   get isThere(): boolean {
     return isStillAt(this.path, this.handle.fd);
   }
@@ -109,7 +108,6 @@ class SegmentWriter {
   }
 }
 
-/** Where the last whole line ends. */
 async function lastLineEnd(handle: FileHandle, size: number): Promise<number> {
   const piece = Buffer.alloc(1 << 16);
   for (let end = size; end > 0; ) {
@@ -195,7 +193,6 @@ export class Store {
     return this.#dropped;
   }
 
-  /** The id of the last line that is on the disk. */
   get lastId(): string | undefined {
     return this.#lastId;
   }

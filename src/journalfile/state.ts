@@ -35,10 +35,8 @@ export interface JournalState {
   readonly often_hour?: Readonly<Record<string, Readonly<Record<string, number>>>> | undefined;
 }
 
-/** As it stands in the file. */
 type WrittenState = JournalState & { readonly plain?: string };
 
-/** A state, and the name of the journal. */
 interface FoundJournal {
   readonly name: string;
   readonly state: JournalState;
@@ -141,7 +139,6 @@ export function readJournalStates(folder: string, boardPath: string): FoundJourn
   });
 }
 
-/** The clocks of a look at a board. */
 type Look = Pick<Snapshot, 'realNs'> & { readonly evidence: Pick<Snapshot['evidence'], 'nowNs'> };
 
 interface JournalTrouble {

@@ -3,7 +3,6 @@
 
 /** How deep lists may be nested. Our own are four deep. */
 const MOST_DEEP = 16;
-/** The longest atom, bytes. */
 const MOST_ATOM = 4096;
 /** How many atoms and lists an element may have at any depth: parsing makes an object of each. */
 const MOST_PARTS = 4096;

@@ -34,7 +34,6 @@ export interface HttpRequest {
   readonly host: string;
   /** The interface of this machine by which the client came, where the addresses are link-local; else empty. */
   readonly zone: string;
-  /** The header Accept; empty: there is none. */
   readonly accept: string;
   /** The header Sec-Fetch-Site, in which browsers say whose page makes the request; empty: there is none. */
   readonly site: string;

@@ -32,7 +32,6 @@ interface Target {
   readonly host: string;
   /** Begins with a slash. What need not be percent-encoded is not. */
   readonly path: string;
-  /** The query without its question mark. */
   readonly search: string;
 }
 

@@ -19,7 +19,6 @@ interface Serving<Counts> {
   readonly counted?: Readonly<Partial<Record<keyof Counts, string>>>;
   /** What the boards are at the start; a Failure is one that is missing. */
   boards(): Iterable<unknown>;
-  /** Whether it works, for the service manager. */
   isAlive?(): boolean;
   close?(): void;
 }

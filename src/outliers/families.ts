@@ -15,7 +15,6 @@ export interface Trait {
 export interface Alike {
   /** That of the first. */
   readonly value: number;
-  /** Numbers of nodes, ascending. */
   readonly members: readonly number[];
 }
 

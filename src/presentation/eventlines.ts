@@ -25,7 +25,6 @@ function standingText({ nodes, states, unhealthy }: StateCounts): string {
 /** The same after what happened; a journal does not always have it. */
 const thenStanding = (standing: StateCounts) => (standing.states === undefined ? '' : `: ${standingText(standing)}`);
 
-/** Why a datagram was rejected. */
 const refusedFor = (reason = '') => (reason === 'clock' ? CLOCK_UNMEASURED : reasonText({ reason, offsetUs: 0 }));
 
 /** What happened to a node, worded so that it fits one node or several: events with the same text are merged. */

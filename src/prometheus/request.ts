@@ -9,7 +9,6 @@ import type { Format } from './plan.js';
 import type { SampleSelection } from './sample.js';
 
 const MOST_NAMES = 100_000;
-/** The largest number of shards of a board. */
 const MOST_SHARDS = 1024;
 
 const KNOWN = ['nodes', 'k', 'of'];

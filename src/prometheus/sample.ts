@@ -44,7 +44,6 @@ export class BufferPool {
     return found as { numbers: Float64Array; labels: Uint32Array };
   }
 
-  /** The largest buffers are kept. */
   give({ numbers, labels }: Sample): void {
     this.#free.push({ numbers, labels });
     this.#free.sort((a, b) => b.numbers.length - a.numbers.length);

@@ -63,7 +63,6 @@ export class SchedulerFamilies extends FileFollower<StateResult> {
     super(stateFile(folder));
   }
 
-  /** By what was read last. */
   of(looks: readonly BoardScrape[], among?: Pick<ReadonlySet<string>, 'has'>): Small[] {
     const { state } = (this.last ?? {}) as { state?: SchedulerState };
     const odd = oddFamilies(oddOf(state), looks, among);

@@ -12,7 +12,6 @@ import { didYouMean, InputError, oneLine, quote } from '../text/text.js';
 export interface Column {
   readonly name: string;
   readonly title: string;
-  /** The name of the column in a sentence. */
   readonly spoken: string;
   /** Texts are aligned left, numbers right. */
   readonly left?: boolean;

@@ -20,7 +20,6 @@ export interface Survey {
   readonly all: readonly Surveyed[];
   readonly nodes: readonly Surveyed[];
   readonly counts: Readonly<Record<State, number>>;
-  /** Names that were chosen and are not on the board. */
   readonly notOnBoard: readonly string[];
 }
 

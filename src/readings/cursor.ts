@@ -17,7 +17,6 @@ const NOTHING = new DataView(new ArrayBuffer(0));
 
 export class Cursor {
   snapshot: Snapshot | undefined;
-  /** The number of its record. */
   index = -1;
   view: DataView = NOTHING;
   record = 0;

@@ -55,7 +55,6 @@ export interface Reading {
   /** In words for people. */
   readonly about: string;
   readonly unit: Unit;
-  /** The words that stand for its numbers. */
   readonly words?: readonly string[];
   readonly isText?: boolean;
   /** It is an identity or a mask: neither a mean nor a rounded one means anything. */
@@ -98,7 +97,6 @@ export function wide(view: DataView, at: number): number {
   return view.getUint32(at + 4, true) * 2 ** 32 + view.getUint32(at, true);
 }
 
-/** Reads a number of that type at the given offset. */
 function readerOf(type: string): (view: DataView, at: number) => number {
   return READERS[type] as (view: DataView, at: number) => number;
 }

@@ -507,7 +507,6 @@ let others: Map<string, Reading> | undefined;
 const isAlone = ({ type, count, kind }: Field) =>
   kind !== 'reserved' && (count === 0 || type === 'char') && !Object.hasOwn(structs, type);
 
-/** A field of the report of that name, or its rate. */
 function reported(name: string): Reading | undefined {
   const field = name.replace(/^rates\./, '').replace(/^(cpu_\w+)_pct$/, '$1_ms');
   const described =

@@ -56,7 +56,6 @@ function answerOf<R extends Request>(request: R, line: string): Answers[R] | { e
 
 /** A million names of the longest kind. */
 const MOST_BYTES = 80 << 20;
-/** How long each side waits for the other, ms. */
 const PATIENCE_MS = 30_000;
 
 /** The path of a board's socket: beside the board. */

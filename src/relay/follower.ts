@@ -80,7 +80,6 @@ export class RelayFollower {
   #endFollowing: () => void = () => undefined;
   /** The master's board that is written now; undefined: none yet. */
   #board: bigint | undefined;
-  /** What our board was made from. */
   #limits = NO_LIMITS;
   /** The sequence number that the next batch must have; undefined: any, and it counts as a gap. */
   #next: number | undefined;

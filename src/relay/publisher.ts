@@ -34,7 +34,6 @@ export const SWEEP_MS = 40;
 const INDEX_EVERY_NS = 5_000_000_000n;
 /** The shortest time between two indexes, however many mirrors ask. */
 const INDEX_LEAST_NS = 1_000_000_000n;
-/** The most that is sent again per second, bytes. */
 const ASKED_RATE = 4_000_000;
 /** The fewest bytes that a record takes when it is sent again. */
 const RECORD_BYTES = 1256;

@@ -16,7 +16,6 @@ export interface Matched {
   readonly boardAlone: readonly string[];
 }
 
-/** How often each text occurs. */
 function countEach(texts: Iterable<string>): Map<string, number> {
   const counts = new Map<string, number>();
   for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);

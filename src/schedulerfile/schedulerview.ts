@@ -116,7 +116,6 @@ export class SchedulerView {
     return this.state?.jobs.list ?? [];
   }
 
-  /** The jobs on the node with that NodeName. */
   jobsOn(name: string): readonly SchedulerJob[] {
     return this.pairing.jobs.get(name) ?? [];
   }
@@ -187,7 +186,6 @@ export class SchedulerViewFollower extends FileFollower<StateResult> {
     return this.#pairing;
   }
 
-  /** What is known now. */
   view(names: readonly string[]): SchedulerView {
     return new SchedulerView(this.pairing(names));
   }

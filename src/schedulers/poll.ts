@@ -123,7 +123,6 @@ export class Poll {
     this.#exceptions = exceptions;
   }
 
-  /** Options that apply from the next round on. */
   change(scheduler: Scheduler, exceptions: Readonly<Record<string, string>>): void {
     this.#scheduler = scheduler;
     this.#exceptions = exceptions;

@@ -62,7 +62,6 @@ export class KernelFile {
     this.#inPart = new Once(tell);
   }
 
-  /** The whole text; undefined after any error. */
   read(most = MOST_BYTES): string | undefined {
     const text = this.#text(most);
     if (text !== undefined) this.#once.works();

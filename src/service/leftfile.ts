@@ -21,7 +21,6 @@ export interface LeftFile<T> {
   readonly path: string;
   /** What else is judged, as the folder in which it lies. */
   readonly beside?: string;
-  /** Whether a link in its place is followed. */
   readonly isLinkTaken?: boolean;
   /** Why it is not read; undefined: it is. Asked before it is opened, and then with its own stats. */
   judge(beside: Stats | undefined, stats?: Stats): string | undefined;

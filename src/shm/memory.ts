@@ -104,7 +104,6 @@ export class Memory {
     return Number(RECENT(this.view, this.at));
   }
 
-  /** The same by name, the worst first. */
   get recent(): Problem[] {
     return problemsOf(this.recentBits);
   }

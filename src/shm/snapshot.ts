@@ -524,7 +524,6 @@ export class Snapshot implements SeenNodes {
     return new Node(this, this.view, index, this.recordWord(index) * 4);
   }
 
-  /** All nodes in the order of their records. */
   *nodes(): Generator<Node> {
     for (let i = 0; i < this.count; i++) yield this.node(i);
   }
@@ -655,7 +654,6 @@ export class Node {
     return this.snapshot.stateOf(this.index, true);
   }
 
-  /** Age of the newest report in ms. */
   get ageMs(): number | undefined {
     return this.#slot < 0 ? undefined : Math.max(0, this.snapshot.sinceStamp(this.#slot + STAMP)) / 1e6;
   }

@@ -77,7 +77,6 @@ export class Concentrator {
   #counted = { at: Number.NEGATIVE_INFINITY, nodes: 0 };
 
   constructor(
-    /** Our name, which no other server has. */
     readonly name: string,
     readonly boards: readonly BoardSamples[],
     readonly children: readonly Child[],

@@ -12,7 +12,6 @@ const MOST_CLIENTS = 256;
 const MOST_PATIENCE = 10;
 /** How many bytes may come between two commands: white space and quotes take time, too. */
 const MOST_IDLE = 4096;
-/** The longest word, bytes. */
 const MOST_WORD = 64;
 
 /** The request of a client: the schema, a sample of the mask's values, or something unknown. */

@@ -46,7 +46,6 @@ export interface Spell {
   readonly endedMs: number | undefined;
   /** Whether the first report that is remembered showed it, so that it may have begun before. */
   readonly isFirst?: boolean;
-  /** How often, since when that is remembered. */
   readonly count: number;
   readonly sinceMs: number;
   /** See `Silence` of src/shm/memory.ts. */

@@ -158,7 +158,6 @@ export interface OtherSources {
   readonly scheduler?: SchedulerView | undefined;
   /** The folder where journals say how they are. */
   readonly journals?: string | undefined;
-  /** Why it is not known what is acknowledged. */
   readonly acksWhy?: string | undefined;
   /** What was over for longer than this is left out, ms. */
   readonly withinMs?: number | undefined;

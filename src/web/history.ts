@@ -192,7 +192,6 @@ export class RiverHistory {
     }
   }
 
-  /** The row number of each of so many nodes. */
   #groupsOf(rows: HistoryRows, count: number): Uint32Array {
     const of = new Uint32Array(count);
     const { grouped } = rows;
@@ -313,7 +312,6 @@ export class RiverHistory {
     });
   }
 
-  /** The states of a node in these columns, in runs. */
   #statesOf(name: string, places: readonly number[]): StateRuns {
     const bits = [...this.#bitsOf(name, places)];
     return {

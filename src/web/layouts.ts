@@ -164,7 +164,6 @@ export class Grouped implements NodeConsumer {
   }
 }
 
-/** The nodes for which a condition holds. */
 export class Chosen implements NodeConsumer {
   /** 1: it holds, by the number of the node. */
   holds = new Uint8Array();
@@ -222,7 +221,6 @@ export class Chosen implements NodeConsumer {
 /** The order of the cells, for all streams with the same view. */
 export interface CellLayout {
   readonly number: number;
-  /** The number of the node of each cell. */
   readonly order: Uint32Array;
   readonly groups: readonly GroupInfo[];
 }

@@ -22,7 +22,6 @@ const MOST_SHARED = 16;
 /** How many nodes are compared at a time. */
 const CHUNK = 1024;
 
-/** Which nodes are asked for, and in which order. */
 export interface AskedPage {
   /** The name of a field or of a column of the scheduler; after a minus reversed. */
   readonly sort: string;

@@ -123,7 +123,6 @@ export class Wall {
     again(1);
   }
 
-  /** Reads what others have left, if it has changed. */
   async #readFiles(): Promise<void> {
     await Promise.all([this.#heads.acks.look(), this.jobs?.look()]);
   }

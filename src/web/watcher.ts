@@ -93,7 +93,6 @@ export class Watcher {
     return this.ticks[0];
   }
 
-  /** The look of that number, if it is kept. */
   tick(seq: number): WatcherTick | undefined {
     return this.ticks.find(tick => tick.seq === seq);
   }

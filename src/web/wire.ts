@@ -115,7 +115,6 @@ export interface WallHead {
   readonly line: string;
   /** Only for a mirror: its origin and its delay, as in the line. */
   readonly mirror?: string;
-  /** The number of nodes in each state that occurs. */
   readonly counts: { readonly [S in State]?: number };
   readonly unhealthy: number;
   /** The list of trouble, at most `TROUBLE_MOST` lines, and how many more there are. */

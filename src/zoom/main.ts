@@ -61,7 +61,6 @@ interface SampleSource {
 
 const UNITS: ReadonlyMap<ToldName, Unit> = new Map(toldValues.map(({ name, unit }) => [name, unit]));
 
-/** Asks a node, so many times a second. */
 async function live(
   options: ZoomOptions,
   node: string | undefined,
@@ -173,7 +172,6 @@ async function each(
   }
 }
 
-/** Draws until the source ends or the user quits. */
 async function draw(
   source: SampleSource,
   heading: () => Heading,

@@ -49,7 +49,6 @@ export class NodeLink {
   #broken: Failure | undefined;
 
   private constructor(
-    /** The name of the other side, for people. */
     readonly name: string,
     readonly to: Writable,
     from: Readable,

@@ -45,7 +45,6 @@ export const SERVER_MASK = 0x8000;
 const ASKED = new Set(['cpuinfo', 'netinfo', 'avenrun', 'pressure', 'memory', 'disk', 'procs', 'server']);
 
 export interface ZoomSample {
-  /** The time since the first sample, ms. */
   readonly ms: number;
   /** Absent: unknown. */
   readonly values: ReadonlyMap<ToldName, number>;

@@ -12,7 +12,6 @@ export const COLUMN_MS = 100;
 const MOST_COLUMNS = 1000;
 
 const BLOCKS = ' ▁▂▃▄▅▆▇█';
-/** The longest name of the node, characters. */
 const MOST_NAME = 80;
 const LABEL_WIDTH = 13;
 const VALUE_WIDTH = 11;

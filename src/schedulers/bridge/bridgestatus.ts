@@ -22,7 +22,6 @@ export interface LastTick extends TickOutcome {
 /** A bridge that is late by more than this has ended, ms: it may be waiting for calls of 5 s each. */
 const PATIENCE_MS = 60_000;
 
-/** Whether that process exists. */
 function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);

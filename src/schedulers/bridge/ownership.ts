@@ -23,7 +23,6 @@ export class Ledger {
   readonly #returns = new Map<string, number[]>();
   readonly #lifted = new Map<string, string>();
 
-  /** Adds a record. */
   apply(entry: Timed): void {
     const { time_ms } = entry;
     this.orders.apply(entry);

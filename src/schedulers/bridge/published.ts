@@ -69,7 +69,6 @@ export class NewestOrders {
     return { since_ms: this.#sinceMs ?? nowMs, count: this.#count };
   }
 
-  /** The contents of the file. */
   text(nowMs: number): string {
     const orders = this.#newest.map(({ n, entry, begun }): PublishedOrder => {
       const texts = Object.entries(told(entry, begun)).flatMap(([key, text]) =>

@@ -66,7 +66,6 @@ export interface BridgeOrder extends HoldOrder {
   readonly id: string;
   readonly incident: Incident;
   readonly bootId: string;
-  /** The reason in words. */
   readonly why: string;
 }
 

@@ -84,7 +84,6 @@ export class MemberSum<K extends string> {
     return isWhole && !this.isFull && this.#hasBegun ? { ...this.#sum } : undefined;
   }
 
-  /** Takes all members for new ones from now on. */
   renew(): void {
     this.#known.clear();
   }

@@ -6,7 +6,6 @@ import { parseCpuList, readTopology } from '../collect/cpus.js';
 import type { ReadingBuilder } from './source.js';
 
 export interface Packages {
-  /** The numbers of the packages, ascending. */
   ids: number[];
   /** The online CPUs of each entry, ascending. */
   groups: number[][];

@@ -81,7 +81,6 @@ export class SlowValues {
     writeSync(this.fd, this.#head, 0, 8, 0);
   }
 
-  /** The child has read everything in this round. */
   done(): void {
     this.#head[BUSY] = 0;
     writeSync(this.fd, this.#head, 0, 8, 0);

@@ -38,7 +38,6 @@ export interface SlowWorld {
   ageSeconds(path: string): number | undefined;
   /** CLOCK_BOOTTIME. */
   bootNs(): bigint;
-  /** A path without symbolic links. */
   resolve(path: string): string | undefined;
 }
 

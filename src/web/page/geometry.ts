@@ -19,12 +19,10 @@ interface Room {
 /** A group on the map. Its cells run along its rows; the last row may be short. */
 export interface GroupBlock {
   readonly group: number;
-  /** Its first cell, and the number of its cells. */
   readonly first: number;
   readonly count: number;
   readonly columns: number;
   readonly rows: number;
-  /** The place of its first cell. */
   readonly x: number;
   readonly y: number;
   /** The same in the picture that has one pixel per cell. */

@@ -26,7 +26,6 @@ interface Tiles {
   readonly reading: ReadingInfo | undefined;
   /** The colour of a cell. */
   readonly fillOf: (cell: number) => Rgb;
-  /** Whether others are selected. */
   readonly isAside: (cell: number) => boolean;
 }
 

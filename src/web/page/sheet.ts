@@ -20,7 +20,6 @@ interface SheetPage {
   /** Opens the sheet of another node. `isNew`: the Back button returns to this one. */
   open(name: string, isNew: boolean): void;
   readings(): readonly ReadingInfo[];
-  /** The jobs on a node, of which a click opens one. */
   jobsOf(name: string): readonly JobInfo[];
   openJob(job: JobInfo): void;
   /** The nodes that are not well, of the selection if there is one, in the order of the map. */
@@ -142,7 +141,6 @@ export class Sheet {
     }
   }
 
-  /** Its jobs, each a button that opens the job. */
   #tellJobs(name: string): void {
     const jobs = this.#page.jobsOf(name);
     const open = (place: number) => {

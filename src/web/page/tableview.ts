@@ -144,7 +144,6 @@ export class TableView {
     return Math.max(1, Math.ceil(total / NODE_PAGE));
   }
 
-  /** The number of the visible page, from 1. */
   get page(): number {
     return Math.min(this.#number, this.pages);
   }
