@@ -69,12 +69,6 @@ export class Going {
     }
   }
 
-  /** Nothing that was told before means anything now: another boot of the master. */
-  forgetAll(): void {
-    this.#clear();
-    this.#told.clear();
-  }
-
   /** Whether that was told of this subject, or anything later of the kind. */
   isTold(event: string, which: string | undefined, subject: string, fromMs: number): boolean {
     const told = this.#told.get(keyOf(event, which, subject));

@@ -218,7 +218,7 @@ const C_MAY: Record<string, string[]> = {
   examples: ['api'],
 };
 
-/** The most lines of src/, and of c/ without tests and generated files: what comes, something else makes room for. */
+/** The most lines of src/, and of c/ without tests, examples and generated files: what comes, something else makes room for. */
 const MOST_LINES: Record<string, number> = { src: 60_000, c: 33_000 };
 
 /** The lines of each room when they were last accepted; growth beyond is told. */
@@ -228,10 +228,9 @@ const LINES: Record<string, number> = {
   'c/beoboard.h': 878,
   'c/board': 3744,
   'c/collect': 2315,
-  'c/examples': 202,
   'c/format': 90,
   'c/gate': 886,
-  'c/gpu': 1437,
+  'c/gpu': 1651,
   'c/judge': 796,
   'c/lib': 1001,
   'c/mon': 1168,
@@ -241,41 +240,41 @@ const LINES: Record<string, number> = {
   'c/sender': 6154,
   'c/sensor': 703,
   'c/verbs': 2161,
-  'src/acks': 278,
-  'src/changes': 1028,
-  'src/cli': 4918,
+  'src/acks': 280,
+  'src/changes': 1025,
+  'src/cli': 4906,
   'src/demo': 303,
-  'src/events': 308,
-  'src/ganglia-xml': 1570,
-  'src/jobs': 704,
-  'src/journal': 1603,
-  'src/journalfile': 1358,
+  'src/events': 307,
+  'src/ganglia-xml': 1565,
+  'src/jobs': 697,
+  'src/journal': 1590,
+  'src/journalfile': 1355,
   'src/layout': 1583,
   'src/load': 1206,
   'src/main': 180,
   'src/native': 619,
-  'src/net': 1396,
+  'src/net': 1392,
   'src/options': 1852,
-  'src/outliers': 1240,
-  'src/presentation': 2126,
-  'src/prometheus': 2282,
-  'src/query': 1056,
-  'src/readings': 1653,
-  'src/receiver': 974,
-  'src/relay': 2168,
-  'src/schedulerfile': 1079,
-  'src/schedulers': 2048,
-  'src/schedulers/bridge': 2325,
-  'src/sender': 6387,
-  'src/service': 758,
-  'src/shm': 2157,
-  'src/supermon': 993,
+  'src/outliers': 1239,
+  'src/presentation': 2125,
+  'src/prometheus': 2283,
+  'src/query': 1054,
+  'src/readings': 1649,
+  'src/receiver': 973,
+  'src/relay': 2166,
+  'src/schedulerfile': 1133,
+  'src/schedulers': 2056,
+  'src/schedulers/bridge': 2321,
+  'src/sender': 6382,
+  'src/service': 757,
+  'src/shm': 2154,
+  'src/supermon': 991,
   'src/terminal': 247,
-  'src/text': 2028,
-  'src/trouble': 2048,
-  'src/web': 3407,
-  'src/web/page': 4926,
-  'src/zoom': 1093,
+  'src/text': 2107,
+  'src/trouble': 2046,
+  'src/web': 3404,
+  'src/web/page': 4920,
+  'src/zoom': 1088,
 };
 
 const cPartOf = (path: string) => C_PARTS.find(([, files]) => files.test(path))?.[0];
@@ -474,7 +473,7 @@ function linesByRoom(files: Record<string, string>): Record<string, number> {
 }
 
 t.test('src/ and c/ stay within their lines', async t => {
-  const paths = [...sourcesIn('src', /\.ts$/), ...sourcesIn('c', /^(?!test\/|.*\.gen\.h$).*\.(c|h|cc)$/)];
+  const paths = [...sourcesIn('src', /\.ts$/), ...sourcesIn('c', /^(?!(test|examples)\/|.*\.gen\.h$).*\.(c|h|cc)$/)];
   const now = linesByRoom(read(paths));
   for (const [tree, most] of Object.entries(MOST_LINES)) {
     const sumOf = (lines: Record<string, number>) =>
