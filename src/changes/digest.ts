@@ -16,9 +16,7 @@ const MAY_BE_REFUSED = NUMBERED.map(mayBeRefused);
 /** No temperature: it was not measured. */
 const NO_HEAT = -32768;
 
-/**
- * A board without the reports of its nodes. A node is read when it is asked for, and valid until the next one is read.
- */
+/** A board without the reports of its nodes. A node is read when it is asked for, and valid until the next is read. */
 class Digest extends Snapshot {
   constructor(
     head: Snapshot,

@@ -110,9 +110,7 @@ function disagreement(options: StatusOptions): string | undefined {
   return options.by && alone ? `--by and --${alone} do not go together; leave one out` : undefined;
 }
 
-/**
- * Throws a UsageError for an unknown field even without a board, so that nobody has to wait to learn of a typing error.
- */
+/** Throws a UsageError for an unknown field even without a board, so that nobody waits to learn of a typing error. */
 async function checkFields({ columns, sort, by }: StatusOptions): Promise<void> {
   const groups = by && (await import('../query/groups.js'));
   usable(verb.name, () => {

@@ -27,9 +27,7 @@ import { troubleLines } from './troublelist.js';
 /** Up to so many nodes have a row each. */
 const ROWS = 40;
 
-/**
- * Whether so many nodes are folded into host lists. A user who sorts, or asks for all nodes or for columns, wants rows.
- */
+/** Whether so many nodes are folded into host lists. Who sorts, or asks for all nodes or for columns, wants rows. */
 export function areFolded(
   count: number,
   { sort, columns, long }: Partial<Pick<StatusLayout, 'sort' | 'columns' | 'long'>>,

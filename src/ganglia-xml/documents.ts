@@ -31,9 +31,7 @@ export interface ClusterSource {
 const PIECE_NODES = 24;
 const PAGES = 4;
 const COMMENT_MOST = VALUE_MAX + 16;
-/**
- * The beginning of a document: the prologue, the tags around the first cluster, and a comment for each of its links.
- */
+/** The beginning of a document: the prologue, the tags around the first cluster, and a comment for each link. */
 const OPENING_MOST = 8192 + 32 * COMMENT_MOST;
 
 /** The sums over the hosts of a source, for one second of the board's clock. */
@@ -267,9 +265,7 @@ function clusterOpen(name: string, localtime: number): string {
   return `<CLUSTER${attributes({ NAME: name, LOCALTIME: localtime, ...unset })}>\n`;
 }
 
-/**
- * A text between hosts, without anything that would end a comment, and without anything that gmetad does not survive.
- */
+/** A text between hosts, without what would end a comment, and without what gmetad does not survive. */
 function comment(text: string): string {
   return `<!-- ${safe(text, 'value').replaceAll('--', '__')}. -->\n`;
 }

@@ -93,9 +93,7 @@ export interface SenderEntry {
   count: number;
 }
 
-/**
- * An event of the board's ring: `kind`, a number of the enum event_kind, determines the meaning of subject and detail.
- */
+/** An event of the board's ring: `kind`, a number of the enum event_kind, says what subject and detail mean. */
 export interface EventEntry {
   number: number;
   stampNs: bigint;
@@ -124,9 +122,7 @@ export interface BoardMapping {
   snapshot(first: number): boolean;
   /** The bytes that `column` needs now. */
   columnBytes(): number;
-  /**
-   * Copies the board without the records: `SNAPSHOT_HEAD`, then the header, column words, the state of each node (u8).
-   */
+  /** Copies the board without the records: `SNAPSHOT_HEAD`, then the header, column words, each node's state (u8). */
   column(): boolean;
   /** The links that have an entry, and the one that stands for all others. Undefined if the file was cut short. */
   links(): LinkEntry[] | undefined;

@@ -9,9 +9,7 @@ import { addon } from './addon.js';
  */
 export type Extract = (bytes: Uint8Array, before: number, after: number) => void;
 
-/**
- * The kinds of numbers that a extractor reads, by their numbers: fields by type, a bit, rates of counters, and sums.
- */
+/** The kinds of numbers that an extractor reads, by their numbers: fields by type, a bit, rates of counters, sums. */
 export const GATHERED = [
   ...(['u8', 'u16', 'u32', 'i16', 'i32', 'u64', 'bit', 'rate_u32', 'rate_u64'] as const),
   ...(['share', 'traffic'] as const),

@@ -42,9 +42,7 @@ export const NO_WINDOW = 2n ** 64n - 1n;
  * follow.
  */
 interface WriterChanges {
-  /**
-   * Switches to another node list, capacity, keys and other limits; path and cluster stay. Throws one line for people.
-   */
+  /** Switches to another node list, capacity, keys, limits; path and cluster stay. Throws one line for people. */
   change(options: WriterOptions): void;
   /**
    * Removes nodes; a listed one stays as one that never reported. Returns for each name whether it had a record. Throws

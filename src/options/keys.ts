@@ -131,9 +131,7 @@ const PRIVATE_DER = Buffer.from('302e020100300506032b657004220420', 'hex');
 const PUBLIC_DER = Buffer.from('302a300506032b6570032100', 'hex');
 const RELAY_LINE = /^(relay|relay-public) ([0-9a-fA-F]{64})\n?$/;
 
-/**
- * The lines of a relay's two key files, made from a seed of 32 random bytes: the secret one, and the one for mirrors.
- */
+/** The lines of a relay's two key files, made from a seed of 32 random bytes: the secret one, and that for mirrors. */
 export function relayKeyLines(seed: Buffer): { secret: string; shown: string } {
   const key = createPublicKey(
     createPrivateKey({ key: Buffer.concat([PRIVATE_DER, seed]), format: 'der', type: 'pkcs8' }),

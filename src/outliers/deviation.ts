@@ -86,9 +86,7 @@ export function deviation({ direction }: Compared, value: number, { count, media
   return direction === 'low' ? 0 - distance : distance;
 }
 
-/**
- * The deviations of nodes in one reading, for who shows a job once: as `deviation`, one for each value, and the middle.
- */
+/** The deviations of nodes in one reading, for who shows a job once: as `deviation`, one a value, and the middle. */
 export function deviations(compared: Compared, values: Float64Array): { each: Float64Array; middle: Middle } {
   const middle: Middle = { count: 0, median: Number.NaN, unit: Number.NaN };
   findMiddle(compared, values, values.length, new Float64Array(values.length), middle);

@@ -34,9 +34,7 @@ export function escaped(text: string): string {
   return text.replace(/[\\"\n]/g, character => (character === '\n' ? '\\n' : `\\${character}`));
 }
 
-/**
- * The comments before the samples of a family. In OpenMetrics, only the samples of a counter have the suffix _total.
- */
+/** The comments before the samples of a family. In OpenMetrics only samples of a counter have the suffix _total. */
 export function headOf(name: string, type: MetricFamily['type'], help: string, format: Format): string {
   const family = format === 'openmetrics' && type === 'counter' ? name.replace(/_total$/, '') : name;
   const text = help

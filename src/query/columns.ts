@@ -186,9 +186,7 @@ interface Cell {
   readonly column?: string;
 }
 
-/**
- * The cells of a table in the columns that fit, each padded to the width of its column; the first row holds the titles.
- */
+/** The cells of a table in the columns that fit, each padded to its column's width; the first row holds the titles. */
 export function layOut(
   nodes: readonly { node: Node; state: string; problems?: boolean }[],
   { columns, extra = [], width, widths }: TableLayout,

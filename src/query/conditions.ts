@@ -375,9 +375,7 @@ class Parser {
     }
   }
 
-  /**
-   * A reading, a number, or a text. `compared`: the reading that it is compared with; the text may be one of its words.
-   */
+  /** A reading, a number, or a text. `compared`: the reading it is compared with; the text may be one of its words. */
   #operand(compared: Operand['reading']): Operand {
     const token = this.#next;
     const { kind, text, column } = token;

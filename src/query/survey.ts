@@ -69,9 +69,7 @@ export function isException({ state, problems }: Surveyed): boolean {
   return state !== 'live' || problems !== 0;
 }
 
-/**
- * What the live nodes among the chosen ones have, use and move together; undefined if nothing is known about any node.
- */
+/** What the live nodes among the chosen ones have, use and move together; undefined if nothing is known of any. */
 export function totalsOf({ snapshot, nodes }: Survey): Totals | undefined {
   if (snapshot.stalled || snapshot.retired) return undefined;
   const { states } = snapshot.overview;

@@ -171,9 +171,7 @@ export function entryReadings(): ReadonlyMap<string, EntryReading> {
   return table;
 }
 
-/**
- * Sums over several interfaces, of which a report has one each: all other interfaces of the node, and its RDMA ports.
- */
+/** Sums over several interfaces, of which a report has one each: all other interfaces, and RDMA ports. */
 type Sum = 'net_rest' | 'fabric';
 
 /** The readings of such an entry; its name is a text. */

@@ -16,9 +16,7 @@ export type Quantity =
 
 export interface Unit {
   readonly quantity: Quantity;
-  /**
-   * The size of the unit in base units: 1, 1 (the whole), bytes, seconds, °C, watts, joules, hertz, bytes per second.
-   */
+  /** The size of the unit in base units: 1, 1 (a whole), bytes, seconds, °C, watts, joules, hertz, bytes per second. */
   readonly size: number;
   /** How it is written after a number; empty for a plain number. */
   readonly label: string;
@@ -92,9 +90,7 @@ export function named({ name, unit: { quantity } }: { name: string; unit: Unit }
   };
 }
 
-/**
- * The divisor to use instead of multiplying by a factor, because division is exact: 321 hundredths are 3.21. 0: none.
- */
+/** The divisor instead of multiplying by a factor, because division is exact: 321 hundredths are 3.21. 0: none. */
 export function perOf(factor: number): number {
   const per = Math.round(1 / factor);
   return factor < 1 && Math.abs(per * factor - 1) < 1e-12 ? per : 0;

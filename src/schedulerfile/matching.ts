@@ -54,9 +54,7 @@ export function match(
   };
 }
 
-/**
- * Parses exceptions: `NodeName boardname` on each line, `#` comments. Throws an InputError with file and line.
- */
+/** Parses exceptions: `NodeName boardname` on each line, `#` comments. Throws an InputError with file and line. */
 export function parseExceptions(text: string, place: string): Record<string, string> {
   const found: Record<string, string> = Object.create(null);
   const taken = new Set<string>();

@@ -13,9 +13,7 @@ export const MOST_BYTES = 4 << 20;
 export const MOST_SMALL = 64 << 10;
 /** A planted FIFO must not hang us (NONBLOCK), and a terminal must not become our controlling one (NOCTTY). */
 const MODE = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
-/**
- * The errors for a file that the kernel does not have: it was never made, or is switched off (as pressure is by psi=0).
- */
+/** The errors for a file that the kernel does not have: it was never made, or is switched off (pressure by psi=0). */
 const ABSENT = ['ENOENT', 'ENOTDIR', 'EOPNOTSUPP', 'ENOTSUP'];
 
 /**

@@ -182,9 +182,7 @@ function slowWorld(given: PretenceValues, folder: string, places: PretendedPlace
   };
 }
 
-/**
- * The contents of the file; docs/senders.md lists its keys. Throws an InputError in one line that begins with the file.
- */
+/** The contents of the file; docs/senders.md lists its keys. Throws an InputError of one line that names the file. */
 export function readPretence(file: string): Pretence {
   const { parse } = require('smol-toml') as typeof import('smol-toml');
   const toml = readText(file);

@@ -23,9 +23,7 @@ const RETRY_MS = 5000;
 /** How long a report waits for a look-up that another one began, ms: nothing that hangs may delay the end for long. */
 const PATIENCE_MS = 1000;
 const MOST_WAITING = 10;
-/**
- * For how long a working address is used without a new look-up, ms: over UDP nobody reports that a master has moved.
- */
+/** For how long a working address is used without new look-up, ms: over UDP nobody reports that a master has moved. */
 const BELIEVE_MS = 60_000;
 
 /**

@@ -38,9 +38,7 @@ export function leaveTerminals(): void {
   });
 }
 
-/**
- * The exit code of a program that could not write its output, mostly because of a full disk. As EX_IOERR of sysexits.h.
- */
+/** The exit code of a program that could not write its output, mostly for a full disk. As EX_IOERR of sysexits.h. */
 const WRITE_FAILED = 74;
 
 /** Without this, SIGUSR1 makes Node open a debugger port, through which any local user could control the process. */
@@ -71,9 +69,7 @@ export function onStdoutGone(act: () => void): void {
 /** How long the end waits for a reader that has stopped reading, if other work remains, ms. */
 const PATIENCE_MS = 1000;
 
-/**
- * Ends the process when stdout is written. Nothing else that hangs (a name service, the channel to a parent) delays it.
- */
+/** Ends the process when stdout is written. Nothing else that hangs (a name service, a channel to a parent) delays. */
 export function exitWhenWritten(patient: boolean): void {
   if (process.stdout.destroyed) process.exit();
   // A failed write is reported by the stream's error, which ends the process in its own way.

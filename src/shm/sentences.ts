@@ -44,9 +44,7 @@ export function plural(count: number): string {
   return `${count} ${count === 1 ? 'node' : 'nodes'}`;
 }
 
-/**
- * The counts of the states that occur, the worst first, and of unhealthy nodes: `3 silent`, `97 live`, `1 unhealthy`.
- */
+/** The counts of the states that occur, the worst first, and of the unhealthy: `3 silent`, `97 live`, `1 unhealthy`. */
 export function countTexts(counts: Readonly<Record<State, number>>, unhealthy: number): string[] {
   const states = STATES.filter(state => counts[state] > 0).map(state => `${counts[state]} ${state}`);
   return unhealthy > 0 ? [...states, `${unhealthy} unhealthy`] : states;

@@ -437,9 +437,7 @@ export class Snapshot implements SeenNodes {
     return new Memory(this.view, at, Number(this.evidence.nowNs / 1_000_000n));
   }
 
-  /**
-   * What the last report of a silent node said, as the board remembers it within a second; undefined: it is not silent.
-   */
+  /** What the last report of a silent node said, as the board remembers it within a second; undefined: not silent. */
   silentWordsOf(index: number): LastWords | undefined {
     if (this.stateOf(index) !== 'silent') return undefined;
     const { reportAt, previousAt = -1, ageMs } = this.node(index);
@@ -573,9 +571,7 @@ export class Node {
     return { reason, ageMs, offsetUs: refusalOffsetOf(this.view, this.offset) ?? 0 };
   }
 
-  /**
-   * The same if that report came after the newest accepted one. No sign of life: it may be a recording.
-   */
+  /** The same if that report came after the newest accepted one. No sign of life: it may be a recording. */
   get refusedSince(): Rejection | undefined {
     const refusal = this.lastRefusal;
     // A late report says nothing: a newer one of its run had been accepted before.

@@ -31,9 +31,7 @@ export function openWriter(options: BoardOptions): Writer {
   return new Writer(writerOptions(options));
 }
 
-/**
- * Opens an existing board that no receiver uses, to remove nodes. Throws an Error whose message is one line for people.
- */
+/** Opens an existing board that no receiver uses, to remove nodes. Throws an Error of one line for people. */
 export function editBoard(path: string): Writer {
   return new Writer(path);
 }

@@ -176,9 +176,7 @@ export class Child {
     return trouble === undefined;
   }
 
-  /**
-   * Its answer, complete and unchanged; undefined: it is in trouble, and `unknown` has the elements to send instead.
-   */
+  /** Its answer, complete and unchanged; undefined: it is in trouble, and `unknown` has what to send instead. */
   sample(mask: number): Promise<Expression | undefined> {
     const asked = this.#asked.get(mask) ?? this.#sample(mask).finally(() => this.#asked.delete(mask));
     this.#asked.set(mask, asked);

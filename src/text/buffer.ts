@@ -105,9 +105,7 @@ export class Page {
     this.length = at;
   }
 
-  /**
-   * The `digits` lowest digits of a whole number below 2^31: two at a time, the first one alone if their number is odd.
-   */
+  /** The `digits` lowest digits of a whole number below 2^31: two at a time, the first alone if their number is odd. */
   digits(value: number, digits: number): void {
     const { bytes, length } = this;
     let rest = value | 0;

@@ -10,9 +10,7 @@ export const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 /** A character as `\u{hex}`. */
 export const hexEscape = (character: string): string => `\\u{${character.codePointAt(0)?.toString(16)}}`;
 
-/**
- * The text, in which everything that would not be shown as one character of one line is written as `\u{hex}`.
- */
+/** The text, in which everything that would not be shown as one character of one line is written as `\u{hex}`. */
 export function oneLine(text: string): string {
   return text.replace(UNSEEN, hexEscape);
 }

@@ -215,9 +215,7 @@ export class RiverHistory {
     return { places, sinceMs: this.#newestMs - Math.max(0, places.length - 1) * TICK_MS };
   }
 
-  /**
-   * The groups of that rule, with one reading. Groups that nobody has asked for before are added up from their nodes.
-   */
+  /** The groups of that rule, with one reading. Groups that nobody asked for before are added up from their nodes. */
   async groups(key: string, grouped: Grouped | undefined, count: number, scale: number): Promise<HistoryTable> {
     let rows = this.#rows.get(key);
     if (rows === undefined || rows.grouped !== grouped || rows.isOld) {

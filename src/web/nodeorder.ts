@@ -124,9 +124,7 @@ export class NodePages {
     this.#wall = wall;
   }
 
-  /**
-   * The page that is asked for, as JSON; `key` means the same question. Throws an InputError, TooMuch or NoBoard.
-   */
+  /** The page that is asked for, as JSON; `key` means the same question. Throws an InputError, TooMuch or NoBoard. */
   async page(key: string, asked: AskedPage): Promise<string> {
     const { order, field, column } = orderOf(asked);
     rowTeller(asked, undefined);

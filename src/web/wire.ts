@@ -27,9 +27,7 @@ export const FRAME_HEAD = 5;
 export const CELL = { stateBits: 3, unhealthy: 8, valueShift: 4 } as const;
 /** The bits of a cell's state. */
 export const STATE_MASK = 2 ** CELL.stateBits - 1;
-/**
- * The value of a cell is 0 for the low end of the reading's range, and this for the high end; it is limited to these.
- */
+/** The value of a cell is 0 for the low end of the reading's range, and this for the high end; it is limited. */
 export const VALUE_MOST = 4000;
 /** The value of a cell that was not measured. */
 export const NOT_MEASURED = 4095;

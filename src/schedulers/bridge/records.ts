@@ -6,9 +6,7 @@ import type { BrakeState } from './massbrake.js';
 /** Journals of older versions also have `resume`. */
 export type Act = HoldOrder['act'];
 
-/**
- * An incident of a node, identified so that every look finds the same one: `silent BOOT REPORTS`, `unhealthy BOOT PROBLEM`.
- */
+/** An incident of a node, so named that every look finds the same: `silent BOOT REPORTS`, `unhealthy BOOT PROBLEM`. */
 export type Incident = string;
 
 /** The part of Slurm's state of a node that is kept. */

@@ -246,9 +246,7 @@ function evidenceObjection(seen: SeenNode, { unsigned }: Policy): string | undef
   return unsigned || seen.isProved ? undefined : 'its reports are not signed; see --unsigned';
 }
 
-/**
- * Why a node that is silent or unhealthy is not drained; undefined if it may be drained. The brakes are checked afterwards.
- */
+/** Why a node that is silent or unhealthy is not drained; undefined if it may be. The brakes are checked afterwards. */
 export function objectionToDrain(
   seen: SeenNode,
   node: OrderedNode,

@@ -36,9 +36,7 @@ interface SaidHealth {
 
 const NOTHING: SaidHealth = { word: undefined, ageSeconds: 0, bootNs: 0n, brokenSeconds: undefined };
 
-/**
- * A file that cannot be understood: the last word holds for a while, and where there is none, while the file is new.
- */
+/** A file that cannot be understood: the last word holds for a while, and if there is none, while the file is new. */
 function sayOfBroken(last: SaidHealth, ageSeconds: number, bootNs: bigint): SaidHealth {
   const passed = Number(bootNs - last.bootNs) / 1e9;
   const first = last.word !== undefined ? 0 : Math.max(0, ageSeconds);

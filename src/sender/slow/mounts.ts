@@ -10,9 +10,7 @@ export interface Mount {
   type: string;
   /** The mounted device, as named in the mount command. */
   source: string;
-  /**
-   * Read-only: mounted so, remounted so by the kernel after an error, or (ext4 since Linux 6.15) treated so after one.
-   */
+  /** Read-only: mounted so, remounted so after an error, or (ext4 since Linux 6.15) treated so after one. */
   readOnly: boolean;
   /** The options of the file system, as the kernel shows them. */
   options: string;

@@ -165,9 +165,7 @@ export class SlowSide implements SlowPart {
     this.#common?.order(this.#orders());
   }
 
-  /**
-   * Resolves when the first round of the present child has ended, whatever hangs meanwhile, or when there will be none.
-   */
+  /** Resolves when the first round of the present child has ended, whatever hangs, or when there will be none. */
   async closed(): Promise<void> {
     if (this.#isClosed) return;
     const timer = setInterval(() => this.look(), IMPATIENCE_MS);
@@ -273,9 +271,7 @@ export class SlowSide implements SlowPart {
     for (const [name, waiting] of this.#hung) if (waiting.reader === reader) this.#release(name);
   }
 
-  /**
-   * A hung source keeps its child, which notices first when it comes back; the other sources continue in a new child.
-   */
+  /** A hung source keeps its child, which notices first when it is back; the other sources continue in a new child. */
   #setAside(reader: Reader, source: number): void {
     const name = this.#options.sources[source]?.name ?? '';
     this.#hung.set(name, { reader, busy: reader.busy });

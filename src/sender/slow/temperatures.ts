@@ -52,9 +52,7 @@ export function inletSensors(sensors: readonly Sensor[]): Sensor[] {
 
 /** A chip of a processor, with its relevant sensors. */
 interface Processor {
-  /**
-   * The last part of its device's path: PCI addresses and platform devices are numbered in the order of the packages.
-   */
+  /** The last part of its device's path: PCI addresses and platform devices are numbered in the packages' order. */
   device: string;
   sensors: Sensor[];
 }

@@ -36,9 +36,7 @@ export function readInks(theme: Theme): Inks {
 const FADED = 0.68;
 const ASIDE = 0.84;
 
-/**
- * The colour of a cell as a word, by its bits: `words[cell]` while all are shown, `aside[cell]` if it is not selected.
- */
+/** The colour of a cell as a word, by its bits: `words[cell]` while all are shown, `aside[cell]` if not selected. */
 export interface CellInks {
   readonly words: Uint32Array;
   readonly aside: Uint32Array;

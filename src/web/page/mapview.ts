@@ -13,9 +13,7 @@ import { type CellInks, cellInks, type Inks } from './inks.js';
 import { drawLabel, drawTag, drawTiles, NAMES_FROM } from './maptexts.js';
 import { css, type Rgb } from './palette.js';
 
-/**
- * The sides of cells, in CSS pixels, from which on there are forms, gaps and values on them; and the largest side.
- */
+/** The sides of cells, in CSS pixels, from which on there are forms, gaps and values on them; and the largest side. */
 const FORMS_FROM = 8;
 const GAPS_FROM = 4;
 const VALUES_FROM = 40;
