@@ -94,10 +94,7 @@ export interface Following {
   readonly next?: number | undefined;
 }
 
-/**
- * The problems of a board's nodes, as the same reader learnt them from the board of that number; see
- * `BoardReader.opened`.
- */
+/** The problems of nodes, as the same reader learnt them from the board of that number; see `BoardReader.opened`. */
 interface KnownProblems {
   readonly opened: number;
   readonly realNs: bigint;
@@ -327,10 +324,7 @@ export class ChangeFollower {
     return words === undefined ? {} : { last_words: saidJson(words) };
   }
 
-  /**
-   * The last words of silent nodes by their numbers. One look at all of them: what a sensor says is compared with all
-   * others.
-   */
+  /** The last words of silent nodes by their numbers. One look at all: a sensor is compared with all others. */
   #sayings(): ReadonlyMap<number, Saying> {
     const builder = new DigestBuilder(this.reader, () => this.#names);
     let first = 0;

@@ -27,10 +27,7 @@ export const AT_ONCE_INTERVALS = WINDOWS[0].intervals;
  * it in their middle.
  */
 const STRETCHES = [2, 4, 16, 64];
-/**
- * The deaths per window that are assumed if there are no others: none in four windows does not prove that there are
- * fewer.
- */
+/** The deaths per window that are assumed if there are no others: none in four windows does not prove fewer. */
 const RATE_LEAST = 1 / 3;
 
 /** Whether so many deaths are more than chance explains at that rate, by Chernoff's bound for a Poisson variable. */

@@ -20,10 +20,7 @@ export interface Census {
   readonly counts: Readonly<Record<State, number>>;
   readonly kept: readonly CensusNode[];
   readonly notOnBoard: readonly string[];
-  /**
-   * Sentences about causes that are more likely than the nodes themselves, and why some of the kept nodes are not
-   * heard.
-   */
+  /** Sentences about causes more likely than the nodes themselves, and why some of the kept nodes are not heard. */
   readonly remarks: readonly string[];
   /** The last sentence: nothing is known about nodes, because the monitor is stalled or retired. */
   readonly stalled: boolean;

@@ -26,10 +26,7 @@ export const verb = defineVerb({
 
 /** The buffer size from which a write is worthwhile. */
 const PAGE_BYTES = 1 << 18;
-/**
- * More than is written between two checks of the space left: a record and its slots are 1,000 lines of at most 200
- * bytes.
- */
+/** More than is written between two checks of the room: a record and its slots are 1,000 lines of at most 200 bytes. */
 const MOST_BETWEEN = 1 << 17;
 
 function* textPieces(dump: Dump): Generator<Uint8Array> {

@@ -177,10 +177,7 @@ class Session {
   }
 }
 
-/**
- * Calls `act` now and once a second, on a grid that does not shift when a call is late; returns a function that ends
- * it.
- */
+/** Calls `act` now and once a second, on a grid that does not shift when a call is late; returns what ends it. */
 function everySecond(act: () => void): () => void {
   let due = performance.now();
   let timer: NodeJS.Timeout;

@@ -39,10 +39,7 @@ const LOOK_MS = 500;
 /** How many characters of the daemons' output are kept while the status has the screen, and shown afterwards. */
 const KEPT_MOST = 4000;
 
-/**
- * The children in the order of their start. They are ended in reverse order, so that the receiver still gets the
- * goodbye.
- */
+/** The children in the order of their start. They end in reverse order, so that the receiver gets the goodbye. */
 class ChildProcesses {
   readonly #children: ChildProcess[] = [];
   #ending = false;

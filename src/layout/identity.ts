@@ -2,10 +2,7 @@
 
 import { createHash } from 'node:crypto';
 
-/**
- * The number by which reports identify their cluster: the first 4 bytes of SHA-256(name), little-endian; 0 without a
- * name.
- */
+/** The number by which reports name their cluster: first 4 bytes of SHA-256(name), little-endian; 0 without a name. */
 export function clusterId(name: string | undefined): number {
   if (name === undefined || name === '') return 0;
   // A sender calls this for each report.

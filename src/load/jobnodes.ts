@@ -83,10 +83,7 @@ export class JobWork implements Work {
   readonly #random: () => number;
   #nextId = 4711;
 
-  /**
-   * `count` nodes with so many jobs, or as many as there is room for; `odd`: what is wrong with one node of the first
-   * ones.
-   */
+  /** `count` nodes with so many jobs, or as many as have room; `odd`: what is wrong with a node of the first. */
   constructor(
     readonly count: number,
     jobs: number,

@@ -63,10 +63,7 @@ beoboard slurm (docs/jobs.md). Use it only against your own master, to see what 
 
 type LoadOptions = ValuesOf<typeof verb>;
 
-/**
- * The shortest pause between two calls, ms: reports that become due meanwhile are sent together, and the kernel splits
- * them.
- */
+/** The shortest pause between two calls, ms: reports due meanwhile are sent together, and the kernel splits them. */
 const TICK_MS = 1;
 /**
  * Of fewer reports a second, those of a twentieth of the interval are sent together, or of so many ms: a call costs more

@@ -50,10 +50,7 @@ export interface Totals {
   power?: { nodes: number; watts: number };
 }
 
-/**
- * One of the master's interfaces by which reports come; see "Links" in proto/board-v2.md. Times in ns of
- * CLOCK_MONOTONIC.
- */
+/** An interface of the master, by which reports come; see "Links" in proto/board-v2.md. Times: CLOCK_MONOTONIC, ns. */
 export interface LinkEntry {
   number: number;
   /** The interface's, and `, in pieces` for what comes by it in IP fragments. */
@@ -130,10 +127,7 @@ export interface BoardMapping {
   senders(): SenderEntry[] | undefined;
   /** Events from number `next` on, at most so many, and the number to continue with; likewise. */
   events(next: number, most: number): { next: number; events: EventEntry[] } | undefined;
-  /**
-   * The names of the nodes of these numbers, joined by NULs; undefined if the file was cut short or such a node does
-   * not exist.
-   */
+  /** The names of the nodes of these numbers, joined by NULs; undefined if the file was cut short or there is none. */
   names(numbers: Uint32Array): string | undefined;
   /**
    * The numbers of the nodes whose memory of trouble differs from the copy in `known`; copies of these go to `fresh`.

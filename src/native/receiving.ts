@@ -9,10 +9,7 @@ export interface TrustOptions {
   keys: readonly { readonly id: number; readonly secret: Uint8Array }[];
   /** With keys: the least `auth_alg` that a report must prove. */
   required: number;
-  /**
-   * How far the wall clock of a proved report may be from the master's where the clock decides; `NO_WINDOW`: any
-   * distance.
-   */
+  /** How far the wall clock of a proved report may be from the master's where it decides; `NO_WINDOW`: any distance. */
   clockWindowNs: bigint;
 }
 
@@ -37,10 +34,7 @@ export interface WriterOptions extends SharedBoardOptions {
 /** A clock window that accepts any wall clock. */
 export const NO_WINDOW = 2n ** 64n - 1n;
 
-/**
- * Changes of a whole board. If nodes move or the capacity changes, a new board replaces the old one, and readers
- * follow.
- */
+/** Changes of a whole board. If nodes move or the capacity changes, a new board replaces it, and readers follow. */
 interface WriterChanges {
   /** Switches to another node list, capacity, keys, limits; path and cluster stay. Throws one line for people. */
   change(options: WriterOptions): void;
@@ -100,10 +94,7 @@ export interface ReceiverStatus {
   filtering: boolean;
   /** How often the board was missing from its path, and was published again. */
   publications: number;
-  /**
-   * For how long the thread has stood still so far, counting only stops of more than a second: stopped, frozen, or
-   * suspended.
-   */
+  /** For how long the thread has stood still so far, by stops of more than a second: stopped, frozen, suspended. */
   stoodStillNs: number;
   /** CLOCK_MONOTONIC of the last heartbeat, read just now. If it does not move, the thread hangs. */
   heartbeatNs: number;
@@ -127,10 +118,7 @@ export interface Receiver extends WriterChanges {
    * the time of their arrival is certain. Throws one line for people.
    */
   adopt(fd: number): { host: string; port: number };
-  /**
-   * Joins a multicast group on the interface, or on the one that the routing table chooses; returns the port. Throws
-   * one line.
-   */
+  /** Joins a multicast group on the interface, or on that of the routing table; returns the port. Throws one line. */
   join(group: string, port: number, interfaceName?: string): number;
   /**
    * What comes from these networks is of the loopback's link, as what this machine sends itself. They take the place of
@@ -160,10 +148,7 @@ interface ReceivingAddon {
   Writer: new (
     options: WriterOptions | string,
   ) => Writer;
-  /**
-   * `flood`: for tests, another limit than 50,000 datagrams of junk in a second, above which the kernel is asked to
-   * drop junk.
-   */
+  /** `flood`: for tests, another limit than 50,000 datagrams of junk in a second, above which the kernel drops it. */
   Receiver: new (
     drainNs: bigint,
     flood?: number,

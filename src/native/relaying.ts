@@ -56,10 +56,7 @@ export interface MirrorCounts {
   whole: boolean;
 }
 
-/**
- * A mirror's board that is open for writing: c/relay/mirror.h says what each function does. Messages come without their
- * signature.
- */
+/** A mirror's board that is open for writing: c/relay/mirror.h says what each function does. Messages come unsigned. */
 export interface Mirror {
   /** Begins a new board, which replaces the last one when it is complete. Throws one line for people. */
   renew(options: MirrorOptions): void;

@@ -28,10 +28,7 @@ interface SystemAddon {
   readText(file: number | string, most: number, cut: boolean): string | number;
   /** How many bytes the kernel keeps of what was written to that TCP socket because its peer has not taken them. */
   unread(fd: number): number;
-  /**
-   * The descriptor of a file in memory that no path leads to, which can be passed to a child. Throws if it cannot be
-   * made.
-   */
+  /** The descriptor of a file in memory that no path leads to, which a child can be passed. Throws if there is none. */
   memoryFile(name: string): number;
   /**
    * Locks a file for this process alone until the process ends or closes it (flock(2)); makes the file if it does not

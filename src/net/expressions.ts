@@ -19,10 +19,7 @@ const isPlain = (byte: number) => byte > 0x20 && byte < 0x7f && !SPECIAL.has(byt
 /** Names that Lisp reads unchanged: no colon, which would name a package; not a number; and not NIL. */
 const SYMBOL = /^(?!nil$)[a-z][a-z0-9_-]*$/i;
 
-/**
- * A text as an atom: plain if every reader takes it for a symbol, otherwise in quotes; in ASCII, with `?` for any other
- * character.
- */
+/** A text as an atom: plain if every reader takes it for a symbol, else in quotes; in ASCII, with `?` for others. */
 export function atom(text: string): string {
   if (SYMBOL.test(text)) return text;
   return `"${text.replace(/[^ -~]/gu, '?').replace(/[\\"]/g, '\\$&')}"`;

@@ -12,10 +12,7 @@ const INSTEAD: Record<ConfigShape, string> = {
   many: 'write an array of one or more texts in quotes',
 };
 
-/**
- * What a file says about one option: its values as text, as they would be on the command line, and where they are in
- * the file.
- */
+/** What a file says about one option: its values as on the command line, and where they are in the file. */
 export interface Setting {
   readonly where: string;
   readonly texts: readonly string[];

@@ -152,10 +152,7 @@ function parseRelayKey(text: string, wanted: 'relay' | 'relay-public'): Buffer {
   );
 }
 
-/**
- * The key with which a relay signs, in a file that only its owner can read. Throws an InputError that begins with the
- * path.
- */
+/** The key with which a relay signs, in a file only its owner can read. Throws an InputError that names the path. */
 export function readRelayKey(path: string): KeyObject {
   const seed = readFile(path, KEY, text => parseRelayKey(text, 'relay'), findUser(RELAY)?.uid);
   return createPrivateKey({ key: Buffer.concat([PRIVATE_DER, seed]), format: 'der', type: 'pkcs8' });

@@ -336,10 +336,7 @@ interface GangliaName {
 /** gmetad makes a folder of it, with two bytes for each one beyond ASCII. */
 const GANGLIA_NAME_MAX = 120;
 
-/**
- * gmetad passes on what it has read without escaping it, so that `&amp;` would make its own document invalid; a slash
- * ends it.
- */
+/** gmetad passes on what it read unescaped, so that `&amp;` would make its own document invalid; a slash ends it. */
 export const gangliaName = value('text', (written): GangliaName => {
   const [, cluster, name = ''] = /^([^=]*)=(.*)$/s.exec(written) ?? [];
   if (cluster === undefined)

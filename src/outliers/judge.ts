@@ -73,10 +73,7 @@ const EQUAL_BY = COMPARED.map(({ atEqual }) => (atEqual === undefined ? -1 : WOR
 
 /** No marks begin for so long after a job's begin, ms. */
 const QUIET_MS = 120_000;
-/**
- * No marks begin for so long after a change of most of a job's nodes, ms: then all slow readings are at least twice
- * renewed.
- */
+/** No marks begin for so long after a change of most of a job's nodes, ms: then all slow readings are renewed twice. */
 const CHANGED_MS = 30_000;
 /** A step of CPU or GPU use of more points than this from one look to the next is a change. */
 const CHANGE = 25;

@@ -129,10 +129,7 @@ function othersText(snapshot: Snapshot, odd: Odd): string {
   return `${count} ${count === 1 ? 'other' : 'others'} ${valueText(snapshot, odd, most)}`;
 }
 
-/**
- * `rack11n[01-09]: 6.1.0-18, 39 others 6.1.0-21`; without a minority, all groups alike. `label`: before the first value
- * of each.
- */
+/** `rack11n[01-09]: 6.1.0-18, 39 others 6.1.0-21`; without a minority, all alike. `label`: before each first value. */
 export function oddText(snapshot: Snapshot, names: Names, odd: Odd, label = ''): string {
   const told = odd.isMinority ? odd.groups.slice(1) : odd.groups;
   const named = told.slice(0, GROUPS_MOST).map(group => {

@@ -118,10 +118,7 @@ function agesText(ages: readonly number[]): string {
   return `, last heard ${least === most ? least : `${least} to ${most}`} ago`;
 }
 
-/**
- * Events of several nodes within so many ns become one line. A look covers a second of events, and the board's ring
- * covers hours.
- */
+/** Events of several nodes within so many ns become one line. A look covers a second, and the board's ring hours. */
 const TOGETHER_NS = 1_000_000_000n;
 
 /** One event, or the same event of several nodes within a second. */

@@ -154,10 +154,7 @@ export const ofInterface = (entry: number) => ({
     `device="${escaped(interfaceName(view, report + fields.net.offset + entry * structs.net_if.bytes))}",`) as Label,
 });
 
-/**
- * Two series with the same labels would make the whole scrape fail: of interfaces with the same name the first one is
- * exported.
- */
+/** Two series with the same labels would make a scrape fail: of interfaces of one name the first is exported. */
 export function isRepeated({ view, report }: Cursor, entry: number): boolean {
   const nameAt = (i: number) => interfaceName(view, report + fields.net.offset + i * structs.net_if.bytes);
   for (let i = 0; i < entry; i++) if (nameAt(i) === nameAt(entry)) return true;

@@ -10,10 +10,7 @@ import type { Sample } from './sample.js';
 const NUMBER_MOST = 32;
 const NEWLINE = 0x0a;
 
-/**
- * The size of a page: many times the longest line, which has a metric name, a node, a cluster and a kernel release,
- * each escaped.
- */
+/** The size of a page: many times the longest line, which has a metric, node, cluster and kernel, each escaped. */
 export const PAGE_BYTES = 1 << 18;
 
 /** All blocks of the plan, each with the lines of all samples. */

@@ -43,10 +43,7 @@ function moveSum(numbers: Float64Array, at: number, value: number, epoch: number
 export class NodeNames {
   readonly names: string[] = [];
   hashes = new Uint32Array(0);
-  /**
-   * The labels of all nodes one after another, each `cluster="c",node="n"} `, and the beginning of each; one more: the
-   * end.
-   */
+  /** The labels of all nodes one after another, each `cluster="c",node="n"} `, and where each begins; last the end. */
   labels = new Uint8Array(0);
   starts = new Uint32Array(1);
   /** What is kept of each node: its boot, and the numbers. */
@@ -60,10 +57,7 @@ export class NodeNames {
     readonly cluster?: string,
   ) {}
 
-  /**
-   * The names of the board as it is now: the same object with new names added, or another one if the board was
-   * replaced.
-   */
+  /** The names of the board as it is now: the same object with new names added, or another if it was replaced. */
   follow(opened: number, nodeStates: NodeStates, cluster: string | undefined): NodeNames {
     const { length } = this.names;
     if (opened === this.opened && cluster === this.cluster && nodeStates.count >= length) {

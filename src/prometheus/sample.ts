@@ -30,10 +30,7 @@ const { boot_id } = structs.report.fields;
 /** What is known about a node in that state; see `ScrapePlan.kindOf`. */
 const KNOWN = NUMBERED.map(state => (state === 'unknown' ? 0 : state === 'live' ? 3 : state === 'uncertain' ? 2 : 1));
 
-/**
- * Buffers for samples, kept from one scrape to the next: getting new memory from the system costs as much as filling
- * it.
- */
+/** Buffers for samples, kept from one scrape to the next: new memory from the system costs as much as filling it. */
 export class BufferPool {
   readonly #free: { numbers: Float64Array; labels: Uint32Array }[] = [];
 

@@ -186,10 +186,7 @@ function comparison(left: Operand, sign: Token, right: Operand): Holds {
   };
 }
 
-/**
- * Whether a text, or the word of a number that has words, matches a pattern. An unknown value neither matches nor fails
- * to match.
- */
+/** Whether a text, or the word of a number that has words, matches a pattern. An unknown value does neither. */
 function match(left: Operand, sign: Token, right: Token, compile: typeof compilePattern): Holds {
   const { reading } = left;
   const { words } = reading ?? {};

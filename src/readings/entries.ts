@@ -19,10 +19,7 @@ export type EntryList = keyof typeof LISTS;
 /** A reading of each entry: `gpu.util_pct`; a rate is `rates.net.rx_bytes`. */
 export interface EntryReading extends Omit<Reading, 'value' | 'measure'> {
   readonly list: EntryList;
-  /**
-   * The value of the entry of that number, from 0 on; NaN: there is no such entry, it was not measured, or it is a
-   * text.
-   */
+  /** The value of the entry of that number, from 0 on; NaN: there is none, it was not measured, or it is a text. */
   readonly take: (cursor: Cursor, entry: number) => number;
   /** The value if it is a text. */
   readonly text?: (cursor: Cursor, entry: number) => string | undefined;

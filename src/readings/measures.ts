@@ -35,10 +35,7 @@ export type Plain = (
 type TakeNumber<C extends Cursor> = ((cursor: C) => number) & { readonly plain?: Plain };
 
 export interface Measure<C extends Cursor = Cursor> {
-  /**
-   * The set that must have been measured, which `take` does not check again. Without a set the value is in every
-   * report.
-   */
+  /** The set that must have been measured, which `take` does not check again. Without a set it is in every report. */
   readonly set?: SetBit | undefined;
   /** It needs two reports that can have rates, which `take` does not check again. */
   readonly rate?: true | undefined;

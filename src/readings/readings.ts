@@ -466,10 +466,7 @@ function ofReport(name: string, { type, unit, kind }: Field): Reading[] {
   return [own, ...rates];
 }
 
-/**
- * A reading without the unit in its name, in the base unit: only for levels, because counters are asked for by their
- * rates.
- */
+/** A reading without the unit in its name, in the base unit: only for levels: counters are asked for by rates. */
 function withoutUnit(whole: Reading): Reading {
   const { name, unit, wantsUnit } = named(whole);
   const { about, words, total, source } = whole;

@@ -132,10 +132,7 @@ export class Control {
     return lstatSync(this.#path, { throwIfNoEntry: false })?.ino;
   }
 
-  /**
-   * Listens again if the socket at the path is not ours any more: it was removed, or its directory was removed and made
-   * again.
-   */
+  /** Listens again if the socket at the path is not ours any more: it was removed, or its folder was made again. */
   keep(): void {
     if (this.#inode !== undefined && this.#inodeThere() === this.#inode && this.#server?.listening) return;
     this.#server?.close();

@@ -82,10 +82,7 @@ function tellSenders(before: ReceiverStatus, after: ReceiverStatus, log: Log, na
   }
 }
 
-/**
- * Compares two looks at the thread and logs what is new: each kind of line at most once a minute, and each sender
- * likewise.
- */
+/** Compares two looks at the thread and logs what is new: each kind of line at most once a minute, as each sender. */
 export function tellChanges(
   before: ReceiverStatus,
   after: ReceiverStatus,

@@ -55,10 +55,7 @@ export const verb = defineVerb({
 
 type ReceiverOptions = ValuesOf<typeof verb>;
 
-/**
- * Code that runs so rarely is not optimised, and a millisecond of it each second is a twentieth of what 10,000 reports
- * cost.
- */
+/** Code that runs so rarely is not optimised, and a millisecond of it each second is a twentieth of 10,000 reports. */
 const LOOK_MS = 2000;
 
 /** One line about us that a service manager shows. */
@@ -111,10 +108,7 @@ const MOST_SOCKET_PATH = 107;
 /** The shortest value of either limit. */
 const LEAST_LIMIT_MS = 100;
 
-/**
- * The advice if --silent-after is not above --uncertain-after: less than half of it leaves time for the state
- * uncertain.
- */
+/** The advice if --silent-after is not above --uncertain-after: less than half of it leaves time for uncertain. */
 function limitsAdvice(silentAfter: number): string {
   const fitting = Math.max(LEAST_LIMIT_MS, Math.floor((silentAfter * 0.4) / 100) * 100);
   return fitting < silentAfter

@@ -136,10 +136,7 @@ export class RelayFollower {
     return { why: this.#path, taken: this.#taken };
   }
 
-  /**
-   * Messages may have been lost; `slow`: because we did not keep up, so that a request at once would only make it
-   * worse.
-   */
+  /** Messages may have been lost; `slow`: because we did not keep up: a request at once would only make it worse. */
   lost(slow: boolean): void {
     this.#gap(slow ? BigInt(Math.round(1e9 + Math.random() * 4e9)) : 0n);
   }
@@ -271,10 +268,7 @@ export class RelayFollower {
     this.#indexAt = now + waitNs;
   }
 
-  /**
-   * The places in time that came from earlier pings are wrong: the board is begun again with the first batch after the
-   * next ping.
-   */
+  /** Places in time of earlier pings are wrong: the board begins again with the first batch after a ping. */
   #stoodStill(): void {
     if (!this.#steady) return;
     this.#steady = false;

@@ -13,10 +13,7 @@ const UNHEARD_NS = 3n * SECOND_NS;
 const STALLED_NS = 3n * SECOND_NS;
 /** Another master must have had more nodes for so long before it is followed. */
 const BETTER_NS = 10n * SECOND_NS;
-/**
- * The number of unanswered pings of all masters: at one a second each, a ping stays until its answer would no longer
- * count.
- */
+/** The number of unanswered pings of all masters: at one a second each, until an answer would no longer count. */
 const MOST_UNDER_WAY = 128;
 
 export interface MasterKey {

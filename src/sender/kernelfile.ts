@@ -16,10 +16,7 @@ const MODE = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 /** The errors for a file that the kernel does not have: it was never made, or is switched off (pressure by psi=0). */
 const ABSENT = ['ENOENT', 'ENOTDIR', 'EOPNOTSUPP', 'ENOTSUP'];
 
-/**
- * For so many readings an optional file that is missing is not looked for again, because looking costs more than
- * reading one.
- */
+/** For so many readings an optional file that is missing is not looked for again: looking costs more than reading. */
 const ABSENT_FOR = 10;
 
 /** Passes on a complaint once, until its subject works again. */

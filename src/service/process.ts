@@ -5,10 +5,7 @@ import { closeSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { isInForeground } from '../text/foreground.js';
 
-/**
- * Aborted by the first SIGTERM or SIGINT, or one of `more`. Later signals change nothing: the program is already
- * ending.
- */
+/** Aborted by the first SIGTERM or SIGINT, or one of `more`. Later signals change nothing: the program is ending. */
 export function onStop(...more: NodeJS.Signals[]): AbortSignal {
   const stop = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT', ...more] as const) process.on(signal, () => stop.abort());

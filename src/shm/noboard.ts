@@ -27,10 +27,7 @@ export function stalledText(closed: boolean): string {
   return `the receiver ${closed ? 'was stopped' : 'is stalled'}`;
 }
 
-/**
- * The age of a receiver's heartbeat, in words for people; undefined: there was none yet, negative: its clock is not
- * ours.
- */
+/** The age of a receiver's heartbeat, in words; undefined: there was none yet, negative: its clock is not ours. */
 export function heartbeatText(ageMs: number | undefined): string {
   if (ageMs === undefined) return 'it has no heartbeat yet';
   return `its heartbeat is ${ageMs < 0 ? 'of another clock' : `${formatDuration(ageMs)} old`}`;

@@ -584,10 +584,7 @@ export class Node {
     return formatBytes(addressOf(this.view, this.offset));
   }
 
-  /**
-   * The address from which reports came before, and for how long they have come from `address`, ms; undefined: from no
-   * other.
-   */
+  /** From where reports came before, and for how long they have come from `address`, ms; undefined: from no other. */
   get addressBefore(): { address: string; sinceMs: number } | undefined {
     const address = formatBytes(addressBeforeOf(this.view, this.offset));
     if (address === '') return undefined;

@@ -12,10 +12,7 @@ import { CATEGORIES, type Category, type Instances, MOST_VARIABLES, STATE, safe,
 
 /** How many nodes are copied at a time: as many as stay in the CPU's cache. */
 const PIECE_NODES = 256;
-/**
- * The size of a page, and of the longest element: a name of 64 bytes twice, in quotes, and 8 GPUs or as many
- * interfaces.
- */
+/** The size of a page, and of the longest element: a name of 64 bytes twice, in quotes, and 8 GPUs or interfaces. */
 const PAGE_BYTES = 1 << 16;
 const ELEMENT_BYTES = 4096;
 

@@ -7,10 +7,7 @@ import { atom, atomsOf, BadExpression, type Expression, Scanner } from '../net/e
 import { type Address, formatAddress } from '../text/addresses.js';
 import { SERVER, STATE } from './categories.js';
 
-/**
- * For how long a server without children may send nothing while it answers, ms; each level below it may take as long
- * again.
- */
+/** For how long a server without children may send nothing while it answers, ms; each level below may take as much. */
 const PATIENCE_MS = 1000;
 /** In how many times that time the answer must be complete. */
 const MOST_PATIENCE = 10;
@@ -24,10 +21,7 @@ interface AnswerLimits {
 const OF_SAMPLES: AnswerLimits = { bytes: 64 << 20, elements: 1 << 20 };
 /** This answer is kept. Several times what 1,000 servers need: each has a dozen elements, 1 KB in all. */
 const OF_SCHEMAS: AnswerLimits = { bytes: 16 << 20, elements: 1 << 18 };
-/**
- * How many names of its nodes are kept, and how long each may be, bytes: this limits the memory that another server can
- * take.
- */
+/** How many names of its nodes are kept, and how long each may be, bytes: this limits what memory a server can take. */
 const MOST_NODES = 1 << 17;
 const MOST_NAME = 256;
 /** How many levels of servers there may be below one. */

@@ -355,10 +355,7 @@ const isDigit = (code: number) => code >= ZERO && code <= 57;
 
 const LAST_NUMBER = new RegExp(`\\d{1,${DIGITS}}$`);
 
-/**
- * The position of the number at the end of a name; without a number the name's length. Siblings have the same text
- * before it.
- */
+/** The position of the number at the end of a name; without one the name's length. Siblings are the same before it. */
 export function lastDigits(name: string): number {
   // A pattern instead of a loop: in a short process only patterns are compiled.
   const at = name.search(LAST_NUMBER);
@@ -511,10 +508,7 @@ function bracket(written: readonly string[]): string {
   return written.length === 1 ? (written[0] ?? '') : `[${found.join(',')}]`;
 }
 
-/**
- * Merges rows of numbers into few rows of brackets: first rows that differ in the last number only, then in the one
- * before it.
- */
+/** Merges rows of numbers into few rows of brackets: first by the last number, then by the one before it. */
 function foldRows(rows: readonly (readonly string[])[]): string[][] {
   const [first] = rows;
   if (first === undefined || first.length === 0) return [[]];
@@ -542,10 +536,7 @@ export function foldAll(names: Iterable<string>): string {
   return parts.sort(compareNames).join(',');
 }
 
-/**
- * The text, if it is a valid node name: 1 to 63 of a-z 0-9 . _ -, a letter or digit first. Otherwise throws an
- * InputError.
- */
+/** The text, if it is a node name: 1 to 63 of a-z 0-9 . _ -, a letter or digit first. Else throws an InputError. */
 export function parseNodeName(text: string): string {
   if (/^[a-z0-9][a-z0-9._-]*$/.test(text) && text.length <= NAME_LENGTH) return text;
   const lower = lowerCase(text);

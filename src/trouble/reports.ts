@@ -10,10 +10,7 @@ import { oneLine } from '../text/text.js';
 import { type Anomaly, EACH_MOST, type Finding, shown } from './finding.js';
 import { intervals, kernels } from './oddities.js';
 
-/**
- * A report that is later than this, and than half of its interval, counts as late. The flag `late` uses half the
- * interval as well.
- */
+/** A report that is later than this, and than half of its interval, is late. The flag `late` also uses half of it. */
 const DELAY_LEAST_US = 1e6;
 
 /** Nodes that are heard and make their reports late. */

@@ -27,10 +27,7 @@ const RULE_MS = 300;
 /** It is refused if it has taken longer at so many looks in a row, or so many times as long at one look. */
 const SLOW_LOOKS = 3;
 const COLD = 10;
-/**
- * A field by which nodes are grouped is read at one look in so many, because groups that change all the time are
- * useless.
- */
+/** A field by which nodes are grouped is read at one look in so many, because groups that keep changing are useless. */
 const FIELD_EVERY = 5;
 /** The share of the time that may be used for new layouts when a condition becomes true for other nodes. */
 const LAYOUT_SHARE = 0.02;
@@ -276,10 +273,7 @@ export class Arrangement {
   }
 }
 
-/**
- * The groups in the order of their names, at most MOST_GROUPS: the rest is added to the nodes without a group, which
- * come last.
- */
+/** The groups in the order of their names, at most MOST_GROUPS: the rest joins the nodes without one, at the end. */
 function sortedGroups(members: Map<string | undefined, Map<string, number>>): [string | null, Map<string, number>][] {
   const rest = new Map(members.get(undefined));
   members.delete(undefined);

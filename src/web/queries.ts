@@ -49,10 +49,7 @@ export class Queries {
     this.#reader = new BoardReader(watcher.reader.path, watcher.reader.owner);
   }
 
-  /**
-   * The nodes for which the condition holds. Throws an InputError for an invalid condition, TooMuch for one that takes
-   * too long.
-   */
+  /** The nodes for which the condition holds. Throws an InputError if it is invalid, TooMuch if it takes too long. */
   async chosen(text: string): Promise<Chosen> {
     return await this.#settled(
       this.#keep(this.#conditions, 'where', text, () => new Chosen(text)),

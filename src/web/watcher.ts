@@ -26,10 +26,7 @@ export interface WatcherTick {
   /** The wall clock, ms since 1970. */
   readonly nowMs: number;
   readonly state: BoardStatus;
-  /**
-   * Identifies the nodes: the same number means the same names in the same order, but later looks may have more of
-   * them.
-   */
+  /** Identifies the nodes: the same number means the same names in the same order, but later looks may have more. */
   readonly roster: number;
   readonly count: number;
   /** For each of SCALES the cells of all nodes, in the order of the board; the buffer may be larger. */

@@ -13,10 +13,7 @@ import { MOST_ANSWER, MOST_ELEMENTS } from './nodelink.js';
 const FORM = 'beoboard zoom 1';
 /** The longest line, characters: JSON needs two for some characters of an answer. */
 const MOST_LINE = 2 * MOST_ANSWER;
-/**
- * How much of a line may be outside of its strings, characters: nested values would take many times their length in
- * memory.
- */
+/** How much of a line may be outside of its strings, characters: nested values would take many times that in memory. */
 const MOST_OUTSIDE = 256;
 /** The longest gap, ms: a day. Whoever plays the recording waits for as long. */
 const MOST_GAP_MS = 86_400_000;

@@ -17,10 +17,7 @@ export interface SeenNode {
   readonly state: State;
   /** 16 hex digits; empty if it never reported. */
   readonly bootId: string;
-  /**
-   * How many reports of it this master has accepted: together with `bootId` this distinguishes one silence from the
-   * next.
-   */
+  /** How many reports of it this master has accepted: with `bootId` this tells one silence from the next. */
   readonly reports: number;
   readonly lost: number;
   /** For how long its link has been listened to since its last report. */

@@ -86,10 +86,7 @@ function renamed(key: string, value: unknown): unknown {
   return { ...others, unhealthy };
 }
 
-/**
- * Reads lines into a ledger. A last line without an end was being written when the power failed: nothing was done for
- * it.
- */
+/** Reads lines into a ledger. A last line without an end was cut by a power failure: nothing was done for it. */
 export function readLines(text: string, place: string): { ledger: Ledger; entries: Timed[]; whole: number } {
   const ledger = new Ledger();
   const entries: Timed[] = [];
@@ -215,10 +212,7 @@ export class JournalFile implements BridgeJournal {
     this.#end = Buffer.byteLength(line);
   }
 
-  /**
-   * Throws a Failure: then the file may end with half a line, which the next start removes, and nothing more is
-   * written.
-   */
+  /** Throws a Failure: then the file may end with half a line, which the next start removes, and no more is written. */
   write(entries: readonly BridgeRecord[]): void {
     if (entries.length === 0) return;
     const timed = entries.map(entry => ({ ...entry, time_ms: Date.now() }));

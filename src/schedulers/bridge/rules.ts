@@ -162,10 +162,7 @@ function countsAsSilent(seen: SeenNode, node: OrderedNode, claim: Claim | undefi
 
 const MINUTE_MS = 60_000;
 
-/**
- * All counts for the brakes. Only nodes that the board and Slurm both know are counted, so that invented names have no
- * effect.
- */
+/** All counts for the brakes. Only nodes that board and Slurm know count, so that invented names have no effect. */
 export function countsOf({ policy, board, slurm, matched, ledger }: Situation): BrakeCount[] {
   let [silent, fresh, unhealthy] = [0, 0, 0];
   const groups = new Map<string, { nodes: number; silent: number }>();

@@ -40,10 +40,7 @@ export function incidentId(node: string, incident: Incident): string {
   return createHash('sha256').update(`${node} ${incident}`).digest('hex').slice(0, 6);
 }
 
-/**
- * Slurm's nodes that are missing on the board, or whose names are ambiguous: they are never drained, and somebody
- * should know.
- */
+/** Slurm's nodes that are missing on the board, or whose names are ambiguous: never drained, and to be told. */
 function unmatched({ slurm, matched }: Situation): { node: string; why: string }[] {
   const alone = new Set(matched.schedulerAlone);
   return [...slurm].flatMap(([node, { unorderable }]) => {
@@ -128,10 +125,7 @@ export class Bridge {
     return { ...outcome, trouble: this.#isOff ? this.#offText : undefined };
   }
 
-  /**
-   * Lifts all our drains, whatever the board says about the nodes: an administrator's command. Returns those that
-   * remain.
-   */
+  /** Lifts all our drains, whatever the board says about the nodes: by an administrator. Returns those that remain. */
   async giveAllBack(): Promise<string[]> {
     const { slurm } = this.context;
     const { ledger } = this.journal;

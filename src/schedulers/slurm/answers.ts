@@ -13,10 +13,7 @@ export interface ListedNode extends SchedulerNode {
   readonly daemon_start_s?: number | undefined;
 }
 
-/**
- * The beginning of a row; Slurm takes nearly any name. A line with this beginning and without a number of CPUs is no
- * row.
- */
+/** The beginning of a row; Slurm takes nearly any name. A line that begins so without a number of CPUs is no row. */
 const NODE_ROW = /^NodeName=(\S{1,255}) (?=.* CPUTot=\d)/;
 
 /** The fields at the end of a row that administrators write, in Slurm's order; the reason comes first. */

@@ -55,10 +55,7 @@ export function readCpuinfo(proc: string): Cpuinfo {
   return parseCpuinfo(readOnce(`${proc}/cpuinfo`, CPUINFO_HEAD) ?? '');
 }
 
-/**
- * The highest clock rate in MHz: the limit that cpufreq has for any CPU, otherwise the first CPU's rate at the time of
- * reading.
- */
+/** The highest clock rate in MHz: the limit that cpufreq has for any CPU, otherwise the first CPU's rate just now. */
 export function readCpuMhz(
   sys: string,
   cpus: readonly number[],

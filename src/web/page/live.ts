@@ -33,10 +33,7 @@ export class Live {
   #hiding: number | undefined;
   #isShown = true;
 
-  /**
-   * A browser has six connections to a server for all pages together: a visible page closes the streams of invisible
-   * ones.
-   */
+  /** A browser has six connections to a server for all pages: a visible page closes the streams of invisible ones. */
   readonly #others = new BroadcastChannel('beoboard');
 
   constructor(listener: Listener) {

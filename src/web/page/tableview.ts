@@ -282,10 +282,7 @@ export class TableView {
   }
 }
 
-/**
- * The mean of the measured values of live nodes from `first` on, in the reading's own numbers; undefined: none was
- * measured.
- */
+/** The mean of the measured values of live nodes from `first` on, in the reading's numbers; undefined: not measured. */
 function meanOf(
   cells: Cells,
   { measured, sum }: Tally,
