@@ -125,6 +125,7 @@ function make(path: string, text: string, owner: User | undefined, mode = SECRET
       closeSync(fd);
       rmSync(made, { force: true });
     }
+    fsyncSync(folder); // the name outlives a power failure, too
   } finally {
     closeSync(folder);
   }
@@ -139,6 +140,7 @@ function makeFolder(path: string, owner: User | undefined): void {
       const made = `/proc/self/fd/${parent}/${basename(whole)}`;
       mkdirSync(made, { mode: 0o700 });
       if (owner !== undefined) lchownSync(made, owner.uid, owner.gid);
+      fsyncSync(parent);
     } finally {
       closeSync(parent);
     }

@@ -71,13 +71,16 @@ class SegmentWriter {
     this.#end = bytes;
   }
 
-  /** Opens a segment, or makes it. What follows the last whole line was being written when the writer was killed. */
-  static async open(path: string, mode: number): Promise<SegmentWriter> {
+  /**
+   * Opens a segment, or makes it. What follows the last whole line was being written when the writer was killed.
+   * `isCleared`: nothing that stands there is known to be on the disk.
+   */
+  static async open(path: string, mode: number, isCleared: boolean): Promise<SegmentWriter> {
     const handle = await open(path, 'a+', mode);
     try {
       await handle.chmod(mode);
       const { size } = await handle.stat();
-      const end = await lastLineEnd(handle, size);
+      const end = isCleared ? 0 : await lastLineEnd(handle, size);
       if (end < size) await handle.truncate(end);
       return new SegmentWriter(path, handle, end);
     } catch (error) {
@@ -94,6 +97,9 @@ class SegmentWriter {
     return isStillAt(this.path, this.handle.fd);
   }
 
+  /** Whether something may stand behind its end: nothing more is appended. */
+  isTorn = false;
+
   /** Appends whole lines, all or none. Throws what the file system throws. */
   async append(text: string): Promise<void> {
     const bytes = Buffer.from(text);
@@ -102,7 +108,9 @@ class SegmentWriter {
       await this.handle.datasync();
       this.#end += bytes.length;
     } catch (error) {
-      await this.handle.truncate(this.#end).catch(() => undefined);
+      await this.handle.truncate(this.#end).catch(() => {
+        this.isTorn = true;
+      });
       throw error;
     }
   }
@@ -143,6 +151,8 @@ export class Store {
   #headBytes = 0;
   #needsHead = false;
   readonly #open = new Map<SegmentKind, SegmentWriter>();
+  /** What an ill disk has left of the newest segment without a line of its own: it is to be cleared. */
+  #torn: readonly SegmentKind[] = [];
   #waiting: Waiting[] = [];
   #waitingBytes = 0;
   #prunedMs = Number.NEGATIVE_INFINITY;
@@ -224,7 +234,7 @@ export class Store {
     const aheadMs = nowMs - monoMs;
     const isSet = this.#clock === undefined || Math.abs(aheadMs - this.#clock.aheadMs) > STEP_MS;
     this.#clock = { aheadMs, sinceMs: isSet ? monoMs : (this.#clock?.sinceMs ?? monoMs) };
-    if (monoMs - this.#prunedMs >= PRUNE_MS) this.#prune(nowMs, monoMs);
+    if (this.#trouble === undefined && monoMs - this.#prunedMs >= PRUNE_MS) this.#prune(nowMs, monoMs);
     if (this.#waiting.length === 0) return;
     const day = new Date(nowMs).toISOString().slice(0, 10);
     try {
@@ -233,8 +243,15 @@ export class Store {
     } catch (error) {
       const why = `cannot write ${oneLine(this.folder)}: ${codeOf(error)}`;
       this.#trouble = { why, sinceMs: this.#trouble?.sinceMs ?? nowMs };
+      if ([...this.#open.values()].some(({ isTorn }) => isTorn)) this.#leave();
       await this.#close();
     }
+  }
+
+  /** Goes on in the next segment, or anew in this one if it has no line of its own: so an ill disk does not fill. */
+  #leave(): void {
+    if ((this.#open.get('events')?.bytes ?? 0) > this.#headBytes) this.#day = '';
+    else [this.#torn, this.#needsHead] = [[...this.#open.keys()], true];
   }
 
   /** Writes as many lines as fit into a segment. They wait again if that fails; others may be added meanwhile. */
@@ -265,13 +282,16 @@ export class Store {
 
   /** The segment for the next lines, of so many bytes. */
   async #segment(bytes: number, day: string, nowMs: number, monoMs: number): Promise<SegmentWriter> {
-    let segment = this.#number > 0 && this.#day === day ? await this.#openSegment('events') : undefined;
+    let segment =
+      this.#number > 0 && (this.#day === day || this.#torn.length > 0) ? await this.#openSegment('events') : undefined;
     const areThere = [...this.#open.values()].every(({ isThere }) => isThere);
     if (segment === undefined || segment.bytes + bytes > this.#segmentBytes || !areThere) {
       await this.#close();
       this.#number++;
       this.#day = day;
       this.#needsHead = true;
+      this.#headBytes = 0;
+      this.#torn = [];
       segment = await this.#openSegment('events');
     }
     if (this.#needsHead) {
@@ -280,7 +300,8 @@ export class Store {
       if (text !== '') await segment.append(text);
       syncFolder(this.folder);
       this.#needsHead = false;
-      this.#prune(nowMs, monoMs);
+      // An ill disk must not push out what is on it.
+      if (this.#trouble === undefined) this.#prune(nowMs, monoMs);
     }
     return segment;
   }
@@ -289,7 +310,8 @@ export class Store {
     let segment = this.#open.get(kind);
     if (segment === undefined) {
       const path = join(this.folder, segmentName(kind, this.#day, this.#number));
-      segment = await SegmentWriter.open(path, MODES[kind]);
+      segment = await SegmentWriter.open(path, MODES[kind], this.#torn.includes(kind));
+      this.#torn = this.#torn.filter(one => one !== kind);
       this.#open.set(kind, segment);
     }
     return segment;

@@ -290,7 +290,7 @@ function leftOut({ scheduler, version, nodes, jobs }: SchedulerState): string | 
   );
   return parts.length === 0
     ? undefined
-    : `of what ${oneLine(`${scheduler} ${version}`)} answers, this is not understood and left out: ${parts.join('; ')}`;
+    : `of what ${oneLine(`${scheduler} ${version}`.trim())} answers, this is not understood and left out: ${parts.join('; ')}`;
 }
 
 /** Sentences about what is missing in the answers, hidden or left out. */

@@ -55,10 +55,17 @@ interface Contents {
   readonly jobs: ListAnswer<SchedulerJob>;
 }
 
+/** A row as other programs write it: times may have a fraction, and ids may be numbers. */
+function tidied(row: Record<string, unknown>): FileRow {
+  for (const key of ['start_s', 'reason_s']) if (typeof row[key] === 'number') row[key] = Math.floor(row[key]);
+  for (const key of ['job', 'user', 'reason_by']) if (Number.isSafeInteger(row[key])) row[key] = String(row[key]);
+  return row;
+}
+
 /** The object of a line; undefined if there is none. */
 function objectIn(line = ''): FileRow | undefined {
   const row = jsonOf(line);
-  return isObject(row) ? row : undefined;
+  return isObject(row) ? tidied(row) : undefined;
 }
 
 /** Whether a time, if there is one, can be told. */
@@ -123,7 +130,7 @@ const JOB_COUNTS = ['cpus', 'start_s'] as const;
 const JOB_TEXTS = ['state', 'user', 'partition', 'name', 'nodes'] as const;
 
 function jobIn(row: FileRow): SchedulerJob | undefined {
-  const id = typeof row.job === 'number' ? String(row.job) : row.job;
+  const id = row.job;
   if (typeof id !== 'string' || !/^[!-~]{1,64}$/.test(id) || !has(row, JOB_COUNTS, JOB_TEXTS)) return undefined;
   const nodes = row.nodes ?? '';
   if (!canTell(row.start_s) || !/^[^\s\p{C}]*$/u.test(nodes)) return undefined;
@@ -141,7 +148,10 @@ function jobIn(row: FileRow): SchedulerJob | undefined {
 
 /** The contents of a text, line by line. Throws a NoAnswer if it is not complete. */
 export function* contentsOf(text: string, place: string, atMs: number): Steps<Contents> {
-  const lines = text.replace(/\n$/, '').split('\n');
+  const lines = text
+    .replace(/^\uFEFF/, '')
+    .trimEnd()
+    .split(/\r?\n/);
   const head = objectIn(lines.shift()) ?? {};
   const isHead = has(head, ['schema', 'every_s'], ['scheduler', 'daemon', 'cluster', 'version']);
   if (!isHead || head.schema !== 1 || !/^[\w .+-]{1,20}$/.test(head.scheduler ?? ''))

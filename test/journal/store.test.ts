@@ -12,6 +12,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { type Retention, Store } from '../../src/journal/store.js';
@@ -256,4 +257,40 @@ t.test('lines that cannot be written wait, and are counted if they are too many'
   t.match(lost, { event: 'lost', count: dropped, why: 'disk' }, 'what was lost is told first');
   t.equal(rest.length + dropped, 101, 'and nothing else is');
   t.equal(store.dropped, 0);
+});
+
+t.test('a disk that neither syncs nor truncates: no line stands there often, and no older segment goes', async t => {
+  const within = join(folder(t), 'journal');
+  const { store, line, write, pass, flush } = opened(t, within, { mostBytes: 64 << 10 });
+  for (let i = 0; i < 10; i++) {
+    pass(DAY / 4);
+    await write(...Array.from({ length: 20 }, () => line()));
+  }
+  const before = names(within);
+  const handle = await open(join(within, before[0] as string));
+  const proto = Object.getPrototypeOf(handle) as Record<'datasync' | 'truncate', () => Promise<void>>;
+  await handle.close();
+  const { datasync, truncate } = proto;
+  const ill = async () => {
+    throw Object.assign(new Error('EIO'), { code: 'EIO' });
+  };
+  t.teardown(() => Object.assign(proto, { datasync, truncate }));
+  Object.assign(proto, { datasync: ill, truncate: ill });
+  const last = line();
+  await write(last);
+  t.match(store.trouble?.why, /EIO/);
+  for (let i = 0; i < 50; i++) {
+    pass(DAY);
+    await flush();
+  }
+  t.same(
+    before.filter(name => !names(within).includes(name)),
+    [],
+    'older history stays',
+  );
+  Object.assign(proto, { datasync, truncate });
+  await write(line());
+  t.equal(store.trouble, undefined);
+  t.ok(linesIn(within).filter(({ id }) => id === last.id).length <= 2, 'where the disk fell ill, and where it is well');
+  t.ok(names(within).length <= before.length + 1, 'one more segment');
 });

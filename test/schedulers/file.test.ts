@@ -75,7 +75,7 @@ t.test('which lines are understood', async t => {
     ...[
       { job: '1', nodes: 'n1, n2' },
       { job: '1', nodes: 'n1', cpus: 1e300 },
-      { job: '1', nodes: 'n1', user: 5 },
+      { job: '1', nodes: 'n1', user: {} },
     ],
     ...[
       { job: { length: 1 }, nodes: 'n1' },
@@ -136,6 +136,19 @@ t.test('a range is short, and its names are many', async t => {
     [true, true, false, false],
     'whom they name',
   );
+});
+
+t.test('as other programs write it: a byte order mark, CRLF, empty lines, fractions, numbers as ids', async t => {
+  const text = fileOf(
+    { node: 'n7', state: 'idle', reason_s: 8.5, reason_by: 0 },
+    { job: 8, nodes: 'n7', user: 1000, start_s: 9.75 },
+  );
+  const { nodes, jobs } = atOnce(contentsOf(`\uFEFF${text.replaceAll('\n', '\r\n')}\r\n \n`, 'f', 0));
+  t.match(nodes, { list: [{ name: 'n7', reason_s: 8, reason_by: '0' }], leftOut: { count: 0 } });
+  t.match(jobs, {
+    list: [{ id: '8', nodes: 'n7', user: '1000', start_s: 9 }],
+    leftOut: { count: 0 },
+  });
 });
 
 t.test('what is no answer', async t => {
