@@ -273,6 +273,24 @@ static int once(void) {
   return sent == destinations_count() ? DONE : NOT_SO;
 }
 
+/* Neighbour discovery takes 3 s, and what the kernel learns of one datagram it tells at the next. */
+#define CHECKED_S 4u
+
+static int check(void) {
+  static const struct bb_report nothing;
+  sigset_t answers;
+  sigemptyset(&answers);
+  sigaddset(&answers, SIGNAL_ANSWER);
+  for (int64_t until = bb_clock_ms(CLOCK_BOOTTIME), end = until + 1000 * CHECKED_S; until <= end; until += 1000) {
+    for (int64_t left; (left = until - bb_clock_ms(CLOCK_BOOTTIME)) > 0;) {
+      const struct timespec pause = {.tv_sec = left / 1000, .tv_nsec = left % 1000 * 1000000};
+      if (sigtimedwait(&answers, NULL, &pause) == SIGNAL_ANSWER) destinations_answered();
+    }
+    destinations_send(&nothing);
+  }
+  return destinations_unopposed(course.identity.name) == destinations_count() ? DONE : NOT_SO;
+}
+
 /* Gives up what is not needed any more, when everything is open. */
 static bool send_settle(const struct user *user, struct words *fault) {
   if (options.user != NULL && !become(user, fault)) return false;
@@ -355,5 +373,5 @@ int main(int argc, char *argv[]) {
   if (!send_settle(&user, &fault)) return refuse_start(&fault, USAGE);
   pace_change(&options);
   loop_change(&course, true);
-  return options.once ? once() : send_run();
+  return options.check ? check() : options.once ? once() : send_run();
 }

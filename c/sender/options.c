@@ -35,6 +35,8 @@ const char help_text[] =
   "                    250ms)\n"
   "  --pace-max TIME   the longest interval that this file may set (default: 60s)\n"
   "  --once            send one report, flagged as the last, and exit\n"
+  "  --check           send for 4 s what no master takes, tell who objected, and\n"
+  "                    exit; is no report\n"
   "  --aligned         send at the same wall-clock time as all nodes, instead of\n"
   "                    spread over the interval\n"
   "  --proc DIR        another /proc; given twice: for the tick before, then for\n"
@@ -183,6 +185,7 @@ static const struct option options_of_send[] = {
   {.name = "pace-min", .value = "TIME", .fallback = "250ms", .read = read_interval, AT(pace_min_ms)},
   {.name = "pace-max", .value = "TIME", .fallback = "60s", .read = read_interval, AT(pace_max_ms)},
   {.name = "once", AT(once)},
+  {.name = "check", AT(check)},
   {.name = "aligned", AT(aligned)},
   {.name = "proc", .value = "DIR", .most = 2, .fallback = place_of_proc, .read = read_tree, AT(proc)},
   {.name = "sys", .value = "DIR", .most = 2, .fallback = place_of_sys, .read = read_tree, AT(sys)},
@@ -218,6 +221,8 @@ enum outcome send_options_read(int argc, char *const argv[], struct options *opt
   options->trees = options->proc[1] != NULL || options->sys[1] != NULL ? 2 : 1;
   if (options->proc[1] == NULL) options->proc[1] = options->proc[0];
   if (options->sys[1] == NULL) options->sys[1] = options->sys[0];
+  options->once |= options->check;
+  options->to_stdout &= !options->check;
   if (options->to_count == 0 && !options->to_stdout)
     return options_refuse(fault, "nowhere to report to; write --to ADDR, or --to - for stdout");
   if (options->pretend != NULL && !options->once)

@@ -16,7 +16,7 @@ struct options {
   char cluster[64]; /* empty: none */
   uint32_t interval_ms, pace_min_ms, pace_max_ms;
   uint64_t health_max_age_ms; /* 0: any */
-  bool once, aligned, seccomp;
+  bool once, check, aligned, seccomp; /* `check` is once, too */
   bool unnamed; /* the host name is nobody's, and a destination is on another machine */
   unsigned trees; /* first the tick before, if there are two */
   const char *proc[2], *sys[2];

@@ -77,7 +77,7 @@ _beoboard_words() {
   if [[ $cur == -* ]]; then
     case $verb in
       demo) COMPREPLY=($(compgen -W '--alone --silent-from --silent-for --for --interval --help -h' -- "$cur")) ;;
-      send) COMPREPLY=($(compgen -W '--to --interface --ttl --name --cluster --key-file --interval --pace-file --pace-min --pace-max --once --aligned --proc --sys --scratch --health-max-age --pretend --config --help -h' -- "$cur")) ;;
+      send) COMPREPLY=($(compgen -W '--to --interface --ttl --name --cluster --key-file --interval --pace-file --pace-min --pace-max --once --check --aligned --proc --sys --scratch --health-max-age --pretend --config --help -h' -- "$cur")) ;;
       receive) COMPREPLY=($(compgen -W '--board --listen --group --interface --local --cluster --nodes --capacity --uncertain-after --silent-after --longest-interval --forget-after --drain --key-file --require --clock-window --config --help -h' -- "$cur")) ;;
       status) COMPREPLY=($(compgen -W '--nodes -w --where --by --sort --columns -o --exceptions -x --long -l --jobs --slurm-dir --journal-run --json --csv --plain --watch --color --board --owner --config --help -h' -- "$cur")) ;;
       show) COMPREPLY=($(compgen -W '--nodes -w --raw --json --slurm-dir --journal-run --color --board --owner --config --help -h' -- "$cur")) ;;

@@ -1,6 +1,8 @@
 // All destinations of a report, and the change from some to others while reports are sent. No destination waits for
 // another.
 
+import { setTimeout } from 'node:timers/promises';
+import { REPORT_BYTES } from '../layout/codec.js';
 import type { Log } from '../service/log.js';
 import { type Address, formatAddress } from '../text/addresses.js';
 import { allKnow, Deliveries } from './deliveries.js';
@@ -11,6 +13,8 @@ interface DestinationOptions {
   interface: string | undefined;
   ttl: number;
 }
+
+const CHECKED_S = 4;
 
 /** All destinations: masters, groups, and stdout. */
 export class Destinations {
@@ -69,6 +73,21 @@ export class Destinations {
     };
     for (const destination of this.#destinations.values()) destination.send(report, intervalMs, settle);
     if (this.#stdout !== undefined) settle(this.#stdout.note(this.#print(report), intervalMs, performance.now()));
+  }
+
+  /**
+   * Sends for 4 s what no receiver takes: neighbour discovery takes 3 s, and what the kernel learns of one datagram it
+   * tells at the next. Says who objected, or that nobody did; returns the latter.
+   *
+   * @param name of this node
+   */
+  async check(name: string): Promise<boolean> {
+    const nothing = new Uint8Array(REPORT_BYTES);
+    for (let s = 0; s <= CHECKED_S; s++) {
+      this.send(nothing, 0, () => undefined);
+      await setTimeout(s < CHECKED_S ? 1000 : 100);
+    }
+    return [...this.#destinations.values()].filter(destination => destination.isOpposed(name)).length === 0;
   }
 
   /** To stdout; while nobody reads it, reports are dropped and not kept. */

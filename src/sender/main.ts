@@ -47,6 +47,7 @@ export const verb = defineVerb({
     'pace-min',
     'pace-max',
     'once',
+    'check',
     'aligned',
     'proc',
     'sys',
@@ -163,7 +164,9 @@ function goodbyeText({ count, failed }: Destinations, reports: number, goodbyes:
 
 /** Reads the command line and the file; refuses options that contradict each other. */
 function readOptions(argv: string[]): SenderOptions {
-  const { values: options, given } = parseVerb(verb, argv);
+  const { values, given } = parseVerb(verb, argv);
+  const { check } = values;
+  const options = check ? { ...values, once: true, to: values.to.filter(to => to !== '-') } : values;
   if (options.to.length === 0)
     throw new UsageError(verb.name, 'nowhere to report to; write --to ADDR, or --to - for stdout');
   if (options.pretend !== undefined && !options.once)
@@ -236,6 +239,7 @@ export async function main(argv: string[]): Promise<number> {
     return `${inForce.name} reports every ${formatDuration(rateMs)}${steps} to ${destinations.names}`;
   };
   try {
+    if (options.check) return (await destinations.check(options.name)) ? 0 : 1;
     slow?.start();
     if (options.once) {
       await slow?.closed();

@@ -299,6 +299,16 @@ export class Destination {
     this.#log.warn(`${this.label} ${why}; reports to it are lost until it answers`);
   }
 
+  /** Whether somebody objected to what was sent for 4 s; says so if nobody did. `name`: of this node. */
+  isOpposed(name: string): boolean {
+    if (this.#connection === undefined) this.#tell('is not looked up after 4 s');
+    if (!this.#failing)
+      this.#log.info(
+        `${this.label} may be reached: nobody objected for 4 s; ask on the master whether reports arrive: beoboard show ${name}`,
+      );
+    return this.#failing;
+  }
+
   /** Logs once that its name cannot be resolved, if there is another destination. */
   #tellUnnamed({ address }: { address: string }): void {
     if (!this.#unnamed) this.#log.warn(`${this.label} cannot be looked up now; keeps sending to ${address}`);

@@ -328,6 +328,24 @@ async function inside(): Promise<void> {
       'each once',
     );
     await Promise.all([end(), taken.end()]);
+
+    // A router tells one machine of one such datagram a second, so only one of these two is sure to be told.
+    const { '10.87.3.3:9': _, '10.87.2.2:9': __, ...refusing } = why;
+    const check = async (...to: string[]) => {
+      const checking = startIn(t, {}, ['send', '--check', '--name', 'node1', ...to.flatMap(to => ['--to', to])]);
+      const [code] = await once(checking.child, 'close');
+      return { code, said: checking.lines().map(line => line.replace(/^.*? send: |^beoboard-send: /, '')) };
+    };
+    const good = `127.0.0.1:${calm.socket.address().port}`;
+    const goodLine = `${good} may be reached: nobody objected for 4 s; ask on the master whether reports arrive: beoboard show node1`;
+    const [all, alone] = await Promise.all([check(...Object.keys(refusing), good), check(good)]);
+    t.equal(all.code, 1);
+    t.same(
+      all.said.map(line => line.replace(/; reports to it are lost until it answers$/, '')).sort(),
+      [...Object.entries(refusing).map(([to, line]) => `${to} ${line}`), goodLine].sort(),
+      '--check says who objects, and who does not',
+    );
+    t.same(alone, { code: 0, said: [goodLine] });
   });
 
   t.test('somebody listens again: as many were missed as it says', async t => {

@@ -72,7 +72,7 @@ struct worker {
 struct worker_memory {
   char guard[GUARD_BYTES];
   char stack[STACK_BYTES];
-  _Alignas(GUARD_BYTES) struct worker worker;
+  struct worker worker;
 };
 
 struct state {
