@@ -36,8 +36,8 @@ Napi::Value Overview(const Napi::CallbackInfo& info) {
 
 // unmeasuredLimitMs(intervalMs, longestMs): bb_unmeasured_limit_ms().
 Napi::Value UnmeasuredLimitMs(const Napi::CallbackInfo& info) {
-  const auto ms = [&](size_t i) { return info[i].As<Napi::Number>().Uint32Value(); };
-  return Napi::Number::New(info.Env(), static_cast<double>(bb_unmeasured_limit_ms(ms(0), ms(1))));
+  const uint64_t longest = info[1].As<Napi::Number>().Uint32Value();
+  return Napi::Number::New(info.Env(), bb_unmeasured_limit_ms(info[0].As<Napi::Number>().Uint32Value(), longest));
 }
 
 // A part of the totals under that key, unless it is of no node.

@@ -10,7 +10,6 @@
 #include "../base/fault.h"
 #include "../base/say.h"
 #include "../format/layout.gen.h"
-#include "gpus_amd.h"
 #include "gputable.h"
 #include "nvml.h"
 
@@ -487,26 +486,22 @@ bool gpus_are_amds(void) {
     has_nvidias |= strncmp(gpus[i].id, "GPU-", 4) == 0;
     has_amds |= *gpus[i].place != 0 && strcmp(gpus[i].id, gpus[i].place) == 0;
   }
-  vendor = has_amds && !has_nvidias ? &amd : &nvidia;
-  return vendor == &amd;
+  return (vendor = has_amds && !has_nvidias ? &amd : &nvidia) == &amd;
 }
 
 void gpus_read_amds(unsigned expected) {
   for (struct gpu *gpu = gpus; gpu < gpus + gpu_count; gpu++) {
     gpu->device = NULL;
     gpu->at_once = gpu->hears = false;
-    gpu->answers = gpu->failures = 0;
-    gpu->status = 0;
+    gpu->answers = gpu->failures = 0, gpu->status = 0;
   }
   find_missing(expected);
   for (struct gpu *gpu = gpus; gpu < gpus + gpu_count; gpu++) {
-    struct amd_reading now;
+    struct gpu now = *gpu;
     if (on_bus(gpu) == NULL || !is_of_vendor(on_bus(gpu))) continue;
-    CALL(gpu, (amd_read(gpus_sys, gpu->place, &now), 0));
+    CALL(gpu, (amd_read(gpus_sys, &now), 0));
     gpu->device = (nvml_device)gpu;
-    gpu->answers = now.answers;
-    gpu->failures = now.failures;
-    gpu->status = now.status;
+    gpu->answers = now.answers, gpu->failures = now.failures, gpu->status = now.status;
     gpu->reached_ms = bb_clock_ms(CLOCK_MONOTONIC);
     if (now.answers > 0 || now.failures == 0) gpu->line = now.line;
   }

@@ -22,6 +22,8 @@ void gpus_without_library(int status, unsigned expected);
 bool gpus_are_amds(void);
 /* Reads all of AMD's. */
 void gpus_read_amds(unsigned expected);
+/* Reads one, by its place, into its line, and counts what it answers. One that sleeps is not woken, and fails none. */
+void amd_read(const char *sys, struct gpu *to);
 /* As the GPU file has it. */
 const char *gpus_vendor(void);
 /* Whether one of them does not answer. */

@@ -68,18 +68,13 @@ static struct options {
   .file = FILE_OF_GPUS, .library = "libnvidia-ml.so.1", .sys = "/sys", .interval_ms = 5000, .release_ms = -1,
 };
 
+/* Into fields that are never negative then. */
 static bool read_interval(struct span text, void *field, struct words *why) {
-  uint64_t ms;
-  if (!value_time(text, 100, 9000, "100ms to 9s", &ms, why)) return false;
-  *(int64_t *)field = (int64_t)ms;
-  return true;
+  return value_time(text, 100, 9000, "100ms to 9s", (uint64_t *)field, why);
 }
 
 static bool read_release(struct span text, void *field, struct words *why) {
-  uint64_t ms;
-  if (!value_time(text, 0, 86400000, "0s to 24h", &ms, why)) return false;
-  *(int64_t *)field = (int64_t)ms;
-  return true;
+  return value_time(text, 0, 86400000, "0s to 24h", (uint64_t *)field, why);
 }
 
 static bool read_expect(struct span text, void *field, struct words *why) {
@@ -129,11 +124,7 @@ static const char *write_file(void) {
 static const char *read_round(int64_t now) {
   static char why_not[700];
   int status = 0;
-  if (!is_open && gpus_are_amds()) {
-    gpus_read_amds((unsigned)options.expect);
-    open_again_at = 0;
-    return NULL;
-  }
+  if (!is_open && gpus_are_amds()) return gpus_read_amds((unsigned)options.expect), NULL;
   if (!is_open && open_again_at != 0 && now < open_again_at) return why_not;
   const char *why = is_open ? NULL : gpus_open(options.library, &status);
   is_open = why == NULL;

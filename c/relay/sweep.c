@@ -11,6 +11,7 @@
 struct swept {
   uint64_t word;
   uint64_t head;     /* 0: no report */
+  uint64_t valid;    /* the sets of that report */
   uint64_t counters; /* a hash of a relay_record except `accepted` */
   uint32_t name;     /* as in the index; 0: not looked at yet */
   bool asked;
@@ -177,19 +178,15 @@ static bool copy_counters(const struct bb_sweep *h, uint32_t number, struct bb_r
   return true;
 }
 
-/* The head of the newest report that was swept, if nothing is remembered that it does not measure; 0: something is, or
- * there is a newer one. */
+/* The head of the newest report that was swept, if nothing is remembered that it does not measure; 0: something is. */
 static uint64_t settled_head(const struct bb_sweep *h, uint32_t number) {
   const struct bb_board *b = h->board;
   if (b->header.memory_bytes < sizeof(struct bb_memory)) return 0;
   struct bb_memory m;
   bb_copy_out(&m, record_of(b, number) + b->header.memory_offset, sizeof m);
-  const uint64_t head = h->records[number].head;
-  if ((m.recent | m.health_gone_ns | m.gpu_gone_ns) == 0) return head;
-  struct bb_slot slot;
-  int which;
-  if (bb_newest_of(b, number, &slot, sizeof slot, &which) != head || (m.health_gone_ns | m.gpu_gone_ns) != 0) return 0;
-  return bb_unmeasured(m.recent, m.measured, slot.report.valid) == 0 ? head : 0;
+  const struct swept *s = &h->records[number];
+  const bool is_gone = (m.health_gone_ns | m.gpu_gone_ns) != 0;
+  return is_gone || bb_unmeasured(m.recent, m.measured, s->valid) != 0 ? 0 : s->head;
 }
 
 /* False: there was no room. */
@@ -237,6 +234,7 @@ static enum result sweep_report(struct bb_sweep *h, uint32_t number, bool always
     entry->report = slot.report;
   }
   s->head = sequence;
+  s->valid = slot.report.valid;
   return SWEPT;
 }
 
