@@ -22,10 +22,7 @@ const WINDOWS = [
 ] as const;
 /** So many intervals lie at most between the last reports of nodes of one interval that die at one moment. */
 export const AT_ONCE_INTERVALS = WINDOWS[0].intervals;
-/**
- * The surroundings in which deaths are counted, in windows: stretches that begin with the window, end with it, or have
- * it in their middle.
- */
+/** The windows in which deaths are counted: those that begin with the window, end with it, or have it within. */
 const STRETCHES = [2, 4, 16, 64];
 /** The deaths per window that are assumed if there are no others: none in four windows does not prove fewer. */
 const RATE_LEAST = 1 / 3;

@@ -98,10 +98,7 @@ function openFolder(path: string, owner: User | undefined): number {
   throw new Failure(`${oneLine(path)}: ${why}; name a folder that only root or ${owner.name} can write`, 1);
 }
 
-/**
- * Writes a file that was not there, by default for its owner alone: under another name until it belongs to that user
- * and holds everything.
- */
+/** Writes a file that was not there, by default for its owner alone: under another name until it is whole. */
 function make(path: string, text: string, owner: User | undefined, mode = SECRET_MODE): void {
   const folder = openFolder(dirname(path), owner);
   const at = (name: string) => `/proc/self/fd/${folder}/${name}`;

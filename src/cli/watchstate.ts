@@ -73,10 +73,7 @@ export function choiceOf({ where, list }: WatchFilter): Choice {
   return { among: list?.names, holds: where?.holds };
 }
 
-/**
- * The filter with this condition or host list in place of the last one; an empty text removes both. Throws an
- * InputError with the column.
- */
+/** The filter with this condition or host list; an empty text removes both. Throws an InputError with the column. */
 export function refined(filter: WatchFilter, written: string): WatchFilter {
   const text = written.trim();
   if (text === '') return {};

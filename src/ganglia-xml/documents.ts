@@ -81,10 +81,7 @@ export class Documents {
     return this.#renderer.hostMost + 2 * COMMENT_MOST;
   }
 
-  /**
-   * A gmond's document: every cluster with all its hosts. It must be sent completely, because gmetad takes half of a
-   * document for a whole one.
-   */
+  /** A gmond's document: every cluster with all its hosts. To be sent whole: gmetad takes half of one for whole. */
   gmond(localtime: number): Generator<Uint8Array> {
     return this.#document(EVERYTHING, localtime, undefined);
   }

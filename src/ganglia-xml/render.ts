@@ -25,10 +25,7 @@ const OPENING_VALUES = Object.keys(OPENING).length;
 
 const { name: NAME, address: ADDRESS } = structs.record.fields;
 
-/**
- * The texts of a metric are the same for every host, because gmetad 3.7.2 aborts on more than 32 different extras of a
- * metric.
- */
+/** The texts of a metric are those of every host: gmetad 3.7.2 aborts on more than 32 different extras of a metric. */
 function extrasOf({ group, title, description }: Metric): string {
   const elements = Object.entries({ GROUP: group, DESC: description, TITLE: title })
     .map(([extra, text]) => `<EXTRA_ELEMENT${attributes({ NAME: extra, VAL: text })}/>\n`)
@@ -69,10 +66,7 @@ export class Renderer {
     this.#bare = this.#makeForm(undefined, []);
   }
 
-  /**
-   * One HOST. What was not measured is left out, because it is not 0. Without `has`, or if it is false, the METRICs are
-   * left out, too.
-   */
+  /** One HOST. What was not measured is left out: it is not 0. Without `has`, or if it is false, METRICs are, too. */
   host(page: Page, snapshot: Snapshot, node: Node, localtime: number, has?: (metric: Metric) => boolean): void {
     const host = this.#host;
     host.layHost(snapshot, node);

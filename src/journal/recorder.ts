@@ -102,10 +102,7 @@ export class JournalRecorder {
   /** Whether the board remembers trouble; undefined: it was not seen yet. */
   remembers: boolean | undefined;
 
-  /**
-   * Looks at the board, and returns the lines that are due: some wait for others like them. Throws NoBoard until there
-   * was a board once.
-   */
+  /** Looks at the board; the lines that are due: some wait for others like them. Throws NoBoard until there was one. */
   look(clocks: MasterClocks): RecordedLine[] {
     const before = this.#now;
     this.#now = steadied(clocks, before);

@@ -33,10 +33,7 @@ interface Flow {
   out: number;
 }
 
-/**
- * What nodes have, use and move together. Absent if it was measured on no node; a node with only half of the values is
- * left out.
- */
+/** What nodes have, use and move together. Absent if no node measures it; a node with half of the values is not in. */
 export interface Totals {
   cpus?: PartInUse;
   /** Bytes. */

@@ -38,10 +38,7 @@ export const NO_WINDOW = 2n ** 64n - 1n;
 interface WriterChanges {
   /** Switches to another node list, capacity, keys, limits; path and cluster stay. Throws one line for people. */
   change(options: WriterOptions): void;
-  /**
-   * Removes nodes; a listed one stays as one that never reported. Returns for each name whether it had a record. Throws
-   * one line for people.
-   */
+  /** Removes nodes; a listed one stays as never reported. Whether each name had a record. Throws a line for people. */
   forget(names: readonly string[]): boolean[];
   /**
    * Clears what is remembered of these nodes and not measured. Returns for each name: 0 it had no record, 1 nothing was

@@ -83,10 +83,7 @@ export function usualFamily(): FamilyOf {
 
 export type Odd = FamilyDifference<BoardTrait>;
 
-/**
- * Where live nodes differ from the others of their family. Members are numbers of records. Takes some 20 ms for 10,000
- * nodes and all traits.
- */
+/** Where live nodes differ from the others of their family. Members are numbers of records. 20 ms for 10,000 nodes. */
 export function oddOnes(
   snapshot: Snapshot,
   nodes: readonly Surveyed[],

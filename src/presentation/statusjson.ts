@@ -22,10 +22,7 @@ import { closeObject, keyOf, keyPart, objectPut, putKeyed } from '../text/putjso
 
 /** The buffer size from which a write is worthwhile. */
 const PAGE_BYTES = 1 << 18;
-/**
- * More than the JSON of any node takes: two hundred keys of 30 bytes, numbers of 20 digits, and six bytes for each
- * character of a text.
- */
+/** More than any node takes: 200 keys of 30 bytes, numbers of 20 digits, six bytes for each character of a text. */
 const NODE_MOST = 1 << 16;
 
 type Enum = keyof typeof enums;

@@ -106,10 +106,7 @@ export class NodeNames {
     });
   }
 
-  /**
-   * The value to export for that number of the node: the new value, or the last one of the same boot, or of a sum what
-   * it has grown to.
-   */
+  /** The value to export for that number of the node: the new one, the last of the same boot, or what a sum grew to. */
   keep(index: number, { which, how }: Monotonic, boot: number, value: number, epoch = 0): number {
     const [boots, numbers] = [this.#boots, this.#numbers];
     const at = index * KEPT;

@@ -49,10 +49,7 @@ function worst(a: NodeGroup, b: NodeGroup): number {
   return b.nodes.length - b.counts.live - (a.nodes.length - a.counts.live) || compareNames(a.name, b.name);
 }
 
-/**
- * The mean of a field over the live nodes of a group; for a text or an id, the value that they all share. Undefined if
- * there is none.
- */
+/** The mean of a field over the live nodes of a group; of a text or an id, what they all share. Undefined: none. */
 function meanOf(snapshot: Snapshot, { nodes }: NodeGroup, field: Reading): Value {
   const values = nodes
     .filter(({ state }) => state === 'live')

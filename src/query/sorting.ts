@@ -80,10 +80,7 @@ export function ordered(found: Survey, sort: string | undefined): Surveyed[] {
 const NAME = structs.record.fields.name;
 const NAME_WORDS = NAME.count / 4;
 
-/**
- * The names of a board and their order. They are kept because they do not change while a board lives, and reading and
- * sorting them takes long.
- */
+/** The names of a board and their order, kept because they do not change while it lives, and sorting takes long. */
 export class Roster {
   #names: string[] = [];
   #ranks = new Int32Array();

@@ -112,10 +112,7 @@ export class Cursor {
 const shared = new Cursor();
 let last: Node | undefined;
 
-/**
- * A cursor at the node, valid until another node is asked for. It is kept because several readings of one node are
- * asked for in a row.
- */
+/** A cursor at the node, valid until another is asked for: several readings of one node are asked for in a row. */
 export function cursorOf(node: Node): Cursor {
   if (node !== last) shared.moveTo(node.snapshot, node.index);
   last = node;

@@ -60,10 +60,7 @@ export interface Reading {
   readonly wantsUnit?: boolean;
   /** The name of the whole that per cent refer to. */
   readonly total?: string;
-  /**
-   * The name of the field of the contract that it is made of, if it is one: a struct's field after a point, as in
-   * `net_if.mbps`.
-   */
+  /** The field of the contract of which it is made, if it is one: a struct's after a point: `net_if.mbps`. */
   readonly source?: string;
   /** In a few words, as the title of a graph. */
   readonly title?: string;
@@ -332,10 +329,7 @@ export function gpusWith(some: number, none: number): Measure {
 const [STATE, SPEED] = [leaf('net_if', 'state'), leaf('net_if', 'mbps')];
 const CARRIER = 1 << bits.net_state.carrier;
 
-/**
- * Of all network entries with carrier: how many there are, or their speeds together in Mbit/s, which are not known if
- * one of them is not.
- */
+/** Of all network entries with carrier: how many, or their speeds together in Mbit/s, unknown if one of them is. */
 export function ofLinks(what: 'count' | 'speed'): Measure {
   const take = ({ view, report }: Cursor) => {
     let [count, speed] = [0, 0];

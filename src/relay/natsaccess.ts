@@ -51,10 +51,7 @@ export function parseNkey(text: string): Authenticator {
   return nkeyAuthenticator(seedOf(text.trim()));
 }
 
-/**
- * The two blocks of a creds file: a JWT, and a seed. Throws an InputError. The library's own function takes forever for
- * a long line of dashes.
- */
+/** The two blocks of a creds file: a JWT, and a seed. Throws an InputError. The library's takes forever for dashes. */
 export function parseCreds(text: string): Authenticator {
   const [jwt, seed] = [...text.matchAll(/^---.*\n(\S+)\s*\n---/gm)].map(([, block]) => block);
   if (jwt === undefined || seed === undefined)

@@ -39,10 +39,7 @@ export function unjudgedText(why: string): string {
   return own(WHY, why) ?? oneLine(why);
 }
 
-/**
- * The reader's files and the mapping of their names to the board: this takes long to make, and is valid until either of
- * them changes.
- */
+/** The reader's files and the mapping of their names to the board: dear to make, and valid until either changes. */
 export class Pairing {
   readonly matched: Matched;
   readonly nodes: ReadonlyMap<string, SchedulerNode>;

@@ -135,10 +135,7 @@ export class KernelFile {
   }
 }
 
-/**
- * The text, or its first `most` bytes, of a regular file that is read rarely: it is opened and closed at once. Undefined
- * after any error.
- */
+/** The text, or its first `most` bytes, of a regular file that is read rarely. Undefined after any error. */
 export function readOnce(path: string, most?: number): string | undefined {
   const text = readText(path, most ?? MOST_SMALL, most !== undefined);
   return typeof text === 'string' ? text : undefined;

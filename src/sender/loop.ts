@@ -153,10 +153,7 @@ export class Loop {
     this.#await();
   }
 
-  /**
-   * `tell` is called when the first report is sent. Returns how many reports were made, and how many destinations took
-   * the goodbye.
-   */
+  /** `tell` is called with the first report. Returns how many reports were made, and how many took the goodbye. */
   run(stop: AbortSignal, tell: () => void): Promise<{ reports: number; goodbyes: number }> {
     const now = this.#world.clocks();
     this.#begin();

@@ -138,10 +138,7 @@ export class Destination {
     if (this.#connection !== undefined) await this.#disconnect(this.#connection);
   }
 
-  /**
-   * Whether to look up the name now: for the first time, because the master does not answer, or because the last time
-   * was long ago.
-   */
+  /** Whether to look up the name now: at first, if the master does not answer, or if the last time was long ago. */
   #isDue(): boolean {
     if (!this.#isName || this.#asking !== undefined) return false;
     const since = performance.now() - this.#askedAt;

@@ -76,10 +76,7 @@ export function exitWhenWritten(patient: boolean): void {
   if (!patient) setTimeout(() => process.exit(), PATIENCE_MS);
 }
 
-/**
- * Tells a parent that started us by fork() that we are ready, so that it need not read our lines. Without such a parent
- * it does nothing.
- */
+/** Tells a parent that started us by fork() that we are ready: it need not read our lines. Else does nothing. */
 export function tellParent(message: object): void {
   // An error because the parent ends at this moment is reported to the callback, and is ignored.
   if (process.connected) process.send?.(message, undefined, undefined, () => undefined);

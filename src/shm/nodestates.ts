@@ -51,10 +51,7 @@ export class NodeStates implements SeenNodes {
     return ((this.#words[this.#column + index * this.#columnStride] ?? 0) >>> shift) & (2 ** bits - 1);
   }
 
-  /**
-   * The number of the record of that name; -1 if there is none. Like `names`, valid only before the reader is asked for
-   * something else.
-   */
+  /** The number of the record of that name; -1: none. Like `names`, valid only before the reader is asked for more. */
   find(name: string): number {
     const index = this.#mapping.find(name);
     return index < this.count ? index : -1;

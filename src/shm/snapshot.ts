@@ -78,10 +78,7 @@ const CLONE_INTERVALS = 60;
 export interface Overview {
   /** The age of the newest report, ms; -1: there is none. */
   readonly ages: Float64Array;
-  /**
-   * The node's wall clock minus the master's, s: from its newest report, minus the time that collecting took; 0: there
-   * is none.
-   */
+  /** The node's clock minus the master's, s: of its newest report, minus what collecting took; 0: there is none. */
   readonly skews: Float64Array;
   /** The problems of a node that is live or uncertain: bits by the numbers of the problems; 0 for other nodes. */
   readonly problems: Uint32Array;
@@ -91,10 +88,7 @@ export interface Overview {
   readonly unsettled: Uint32Array;
   /** Likewise, those that its newest report can show. */
   readonly measured: Uint32Array;
-  /**
-   * A number for the kernel release of a live node: the same for the same release, and different for nearly all others;
-   * 0: unknown.
-   */
+  /** A number for the kernel release of a live node: the same for the same, nearly always another else; 0: unknown. */
   readonly kernels: Uint32Array;
   /** As `NUMBERED`. */
   readonly states: Uint8Array;
@@ -171,10 +165,7 @@ const EPISODES_END = EPISODES + structs.memory.fields.episodes.count * EPISODE;
 const MEMORY_KNOWN = structs.memory.fields.digests.offset;
 const NAME_BYTES = structs.record.fields.name.count;
 
-/**
- * The names of so many nodes, the first of which begins at that byte: in one call, because a call for each takes
- * several times as long.
- */
+/** The names of so many nodes, the first of which begins at that byte: in one call, as single calls take longer. */
 function namesIn(words: Uint32Array, first: number, stride: number, count: number): string[] {
   const bytes = new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
   return count === 0 ? [] : texts(bytes, first, stride, NAME_BYTES, count).split('\0');

@@ -51,10 +51,7 @@ export function writerOptions(options: BoardOptions): WriterOptions {
   };
 }
 
-/**
- * Writes a datagram into the board as if it had arrived at these times (ns). For tests and tools: the receiver does
- * this in its thread.
- */
+/** Writes a datagram into the board as if it had arrived at these times (ns). For tests: receivers have a thread. */
 export function deliver(writer: Writer, datagram: Uint8Array, stampNs: bigint, stampRealNs: bigint): DatagramOutcome {
   const outcome = writer.deliver(datagram, stampNs, stampRealNs);
   if (outcome === -1) return 'duplicate';

@@ -203,10 +203,7 @@ export class Child {
     this.#nodes = nodes;
   }
 
-  /**
-   * What is sent while there is no answer, whatever was asked for: that it is in trouble, and that nothing is known
-   * about its nodes.
-   */
+  /** What is sent while there is no answer, whatever was asked: it is in trouble, and nothing known of its nodes. */
   *unknown(): Generator<string> {
     yield `(${atom(this.name)} ${SERVER.name} ${this.trouble ?? 'silent'} -1 ((nr 1) ${this.#nodes.size} nil))\n`;
     for (const node of this.#nodes) yield `(${node} ${STATE.name} unknown -1 ((nr 1) unknown nil nil nil))\n`;

@@ -24,10 +24,7 @@ export type Command =
 export const WHOLE = 0xffff_ffff;
 
 const WORD = /^(?:#|(0x[0-9a-f]{1,8})?S)(?:\\?n)?$/i;
-/**
- * How a browser begins. A page of another site can make one send any text here, but only behind this: nothing of it is
- * a command.
- */
+/** How a browser begins. A page of another site can make one send any text, but only behind this: none is a command. */
 const HTTP = /^(GET|HEAD|POST|PUT|DELETE|OPTIONS|PATCH)$/;
 const END = /^\\?n$/;
 

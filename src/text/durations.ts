@@ -4,10 +4,7 @@ import { InputError, quote } from './text.js';
 
 const UNITS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/**
- * The whole milliseconds of `250ms`, `1.5s`, `2m`, `1h` or `30d`. Throws an InputError for anything else, including a
- * number without a unit.
- */
+/** The whole milliseconds of `250ms`, `1.5s`, `2m`, `1h` or `30d`. Throws an InputError for all else, also `5`. */
 export function parseDuration(text: string): number {
   const [, number = '', unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(text) ?? [];
   if (number === '')

@@ -62,10 +62,7 @@ export function terminalWidth(otherwise = 80): number {
 /** Whether stdout is a terminal whose lines can be drawn again, and by us. */
 export const hasScreen = () => process.stdout.isTTY === true && process.env.TERM !== 'dumb' && isInForeground();
 
-/**
- * JSON: bigints as decimal strings, numbers with at most three decimals, and characters that control a terminal as
- * ASCII escapes.
- */
+/** JSON: bigints as decimal strings, numbers with at most three decimals, control characters escaped. */
 export function json(value: unknown): string {
   const text = JSON.stringify(value, (_, inner: unknown) => {
     if (typeof inner === 'bigint') return inner.toString();

@@ -82,10 +82,7 @@ export function didYouMean(meant: string | undefined, otherwise: string): string
 /** More than a million of the longest names. */
 const MOST_BYTES = 80 << 20;
 
-/**
- * All of a regular file. Waits for nobody, also if a FIFO or a device has taken its place: a daemon that waited for it
- * would not hear SIGTERM.
- */
+/** All of a regular file. Never waits, also if a FIFO or a device has taken its place: a daemon has to hear SIGTERM. */
 function readWhole(file: string, isGuarded: boolean): Buffer {
   const fd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
   try {
@@ -113,10 +110,7 @@ export function whyUnreadable(error: unknown): string {
   return code === 'EISDIR' ? 'it is a directory' : (getSystemErrorMap().get(errno)?.[1] ?? 'it cannot be opened');
 }
 
-/**
- * The text of a file that the user named. `isGuarded`: only its owner may be able to write it. Throws an InputError if it
- * cannot be read.
- */
+/** The text of a file that the user named. `isGuarded`: only its owner may be able to write. Throws an InputError. */
 export function readText(file: string, isGuarded = false): string {
   let whole: Buffer;
   try {

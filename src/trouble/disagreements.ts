@@ -48,10 +48,7 @@ const WORDS: Readonly<
   busy_without_job: () => 'busy without a job: processes that a job left, or somebody who is logged in',
 };
 
-/**
- * Where the scheduler and the board disagree about these nodes, and which nodes only one of them knows; nothing is
- * concluded from an old answer.
- */
+/** Where the scheduler and the board disagree about these nodes, or only one knows them; nothing from an old answer. */
 export function disagreements(scheduler: SchedulerView, { snapshot, all, nodes }: Survey): Disagreement[] {
   const { state, pairing } = scheduler;
   if (scheduler.trouble !== undefined) return [{ cause: 'trouble', nodes: [], text: scheduler.trouble }];

@@ -57,10 +57,7 @@ export function refusedTexts<N extends RefusedNode>(nodes: readonly N[]): { text
   return [...kinds.values()].map(some => ({ text: textOf(some), nodes: some }));
 }
 
-/**
- * The senders that were rejected recently, the most recent first. A late report is not the sender's fault: a newer one
- * had already arrived.
- */
+/** The senders that were rejected recently, the most recent first. A late report is not the sender's fault. */
 export function lateSenders(snapshot: Snapshot): SenderEntry[] {
   const late = enums.reason.indexOf('late');
   return snapshot.senders.filter(({ reason, lastNs }) => reason !== late && sinceMs(snapshot, lastNs) <= LATELY_MS);

@@ -43,10 +43,7 @@ function cpuMs(): number {
   return (user + system) / 1000;
 }
 
-/**
- * The common part of names of groups of which there are too many: of r01c03 and r01c04 r01, of rack0017 and rack0018
- * rack001*.
- */
+/** The common part of names of too many groups: of r01c03 and r01c04 r01, of rack0017 and rack0018 rack001*. */
 function coarser(name: string): string {
   if (name.endsWith('*')) return name.replace(/\d?\*$/, '*');
   return /\d\D+\d/.test(name) ? name.replace(/\D+\d+\D*$/, '') : name.replace(/\d\D*$/, '*');

@@ -22,10 +22,7 @@ import { TROUBLE_MOST, type WallHead } from './wire.js';
 
 /** The share of the time that may be used for the list. */
 const SHARE = 0.03;
-/**
- * The list is never older than this, ms: otherwise something slow on a busy machine would still be shown long after it
- * is over.
- */
+/** The list is never older than this, ms: else what is slow on a busy machine would be shown when it is long over. */
 const OLDEST_MS = 5000;
 
 type HeadLists = Pick<WallHead, 'dark' | 'trouble' | 'trouble_more'>;

@@ -58,10 +58,7 @@ class Channel {
     for (const { sink } of this.clients) sink.end();
   }
 
-  /**
-   * Takes the view's cells from a look; returns the frame for clients that have the last look, or undefined if a full
-   * picture is shorter.
-   */
+  /** Takes the view's cells from a look; the frame for clients with the last look; undefined: a picture is shorter. */
   #follow(tick: WatcherTick): Uint8Array | undefined {
     const layout = this.arrangement.at(tick);
     const column = tick.cells[this.view.scale] as Uint16Array;

@@ -16,10 +16,7 @@ const MOST_NAME = 80;
 const LABEL_WIDTH = 13;
 const VALUE_WIDTH = 11;
 
-/**
- * The rows of the chart, in the order of their importance. `top`: the value that fills a column; undefined: the largest
- * visible one.
- */
+/** The rows of the chart, the most important first. `top`: the value that fills a column; undefined: the largest. */
 const ROWS: readonly { readonly label: string; readonly name: ToldName; readonly top?: number }[] = [
   { label: 'CPU', name: 'cpu_pct', top: 100 },
   { label: 'run queue', name: 'running' },

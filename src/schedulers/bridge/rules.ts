@@ -148,10 +148,7 @@ export function withoutDoubtful(
 
 // ---- what is counted ----
 
-/**
- * Whether a silent node counts for the brakes: not if it is in power saving, and not if somebody took it out before it
- * fell silent.
- */
+/** Whether a silent node counts for the brakes: not in power saving, nor if somebody took it out before that. */
 function countsAsSilent(seen: SeenNode, node: OrderedNode, claim: Claim | undefined): boolean {
   if (seen.state !== 'silent') return false;
   if (node.asleep) return false;

@@ -144,10 +144,7 @@ function jobOf(queue: string, values: ElementValues): Omit<SchedulerJob, 'nodes'
   };
 }
 
-/**
- * The jobs that hold slots, of `qstat -f -s rs -xml`, by their numbers and, of array jobs, their tasks: `4711.2`. Throws a
- * NoAnswer.
- */
+/** The jobs that hold slots, of `qstat -f -s rs -xml`, by numbers and tasks of arrays: `4711.2`. Throws a NoAnswer. */
 export function parseJobs(text: string, leftOut = new LeftOut()): SchedulerJob[] {
   const found = new Map<string, Gathered>();
   let [queue, host] = ['', ''];

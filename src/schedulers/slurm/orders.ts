@@ -61,10 +61,7 @@ function isSameHost(one: string, other: string): boolean {
   return a === b || (!a.includes('.') && b.startsWith(`${a}.`)) || (!b.includes('.') && a.startsWith(`${b}.`));
 }
 
-/**
- * Slurm by its own commands. `options.stop` interrupts questions, and no order: an order is always completed. `host`:
- * this machine.
- */
+/** Slurm by its own commands. `options.stop` interrupts questions; an order is completed. `host`: this machine. */
 export function slurmOrders(options: CallOptions = {}, host = hostname()): Controller {
   const { stop: _, ...unstopped } = options;
   const answer = async (argv: readonly string[], how = options) => {

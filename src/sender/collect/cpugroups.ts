@@ -10,10 +10,7 @@ export type CpuTimes = readonly KernelCount[];
 /** The columns that are known; the kernel's lines have more. */
 const COLUMNS = 8;
 
-/**
- * The lines of single CPUs in /proc/stat, by CPU; undefined if none is understood, or one is not of a higher CPU than the
- * one before.
- */
+/** The lines of single CPUs in /proc/stat, by CPU; undefined if none is understood, or they do not ascend. */
 export function parseCpuTimes(text: string, leaveOut: LeaveOut = quietly): Map<number, CpuTimes> | undefined {
   const out = new Map<number, CpuTimes>();
   const line = new TextCursor(text);

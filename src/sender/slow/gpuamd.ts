@@ -31,10 +31,7 @@ export function parseRas(text: string): { ue: KernelCount; ce: KernelCount } | u
     : { ue: add(0, BigInt(match[1] as string)), ce: add(0, BigInt(match[2] as string)) };
 }
 
-/**
- * Errors of all blocks, including corrected ones, and the uncorrected ones of the memory. Undefined values: RAS does
- * not answer.
- */
+/** Errors of all blocks, corrected ones, too, and uncorrected ones of the memory. Undefined: RAS does not answer. */
 function readRas(dir: string, now: ReadingBuilder): Pick<GpuReading, 'errors' | 'eccUe'> {
   const unknown = { errors: undefined, eccUe: undefined };
   const blocks = whole(

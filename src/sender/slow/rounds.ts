@@ -259,10 +259,7 @@ export class SlowSide implements SlowPart {
     this.#options.tell?.(trouble);
   }
 
-  /**
-   * A child has ended or was killed: another one follows, which does not immediately read the source that may have been
-   * the cause.
-   */
+  /** A child has ended or was killed: another follows, which does not immediately read what may have been the cause. */
   #lose(reader: Reader): void {
     const { source } = reader.busy;
     const name = source === undefined ? undefined : this.#options.sources[source]?.name;

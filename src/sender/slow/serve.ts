@@ -12,10 +12,7 @@ export interface RoundOrders {
   roundMs: number;
 }
 
-/**
- * Sent as messages and not in that file, because it rarely changes: details and texts, and that the first round has
- * ended.
- */
+/** Sent as messages, because it rarely changes: details and texts, and that the first round has ended. */
 export type ChildMessage = { source: string; details: Details | undefined; trouble: string | undefined } | 'closed';
 
 /** The descriptor of the file with the values in a child. */

@@ -18,10 +18,7 @@ export interface FileSystem {
   inodesFree: bigint;
 }
 
-/**
- * The roots of the slow side, and access to what no tree of files contains. All functions return undefined if they have
- * no answer.
- */
+/** The roots of the slow side, and access to what no tree of files contains. All answer undefined if they have none. */
 export interface SlowWorld {
   proc: string;
   sys: string;
@@ -187,10 +184,7 @@ export function parseInteger(text: string): number | undefined {
   return /^-?\d{1,15}\n$/.test(text) ? Number(text) : undefined;
 }
 
-/**
- * The sum over members after this round; complains of more than there is room for. Undefined: none was read, or the sum
- * is not known.
- */
+/** The sum over members after this round; complains of more than have room. Undefined: none read, or not known. */
 export function endMembers<K extends string>(
   now: ReadingBuilder,
   sum: MemberSum<K>,

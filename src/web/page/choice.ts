@@ -32,10 +32,7 @@ export function selectionOf({ state }: PageView, nodes: string | undefined, cell
   return Uint32Array.from(found).sort();
 }
 
-/**
- * The nodes that are not well, in the order of the map, of those that are chosen, or of all. Who has left said so and is
- * not among them.
- */
+/** The nodes that are not well, in the order of the map, of the chosen, or of all. Who has left is not among them. */
 export function unwellOf({ names, values }: Cells, chosen: Uint32Array | undefined): string[] {
   const found: string[] = [];
   for (const cell of chosen ?? values.keys()) {

@@ -84,10 +84,7 @@ export class River {
     this.#means.fill(NOBODY, column * this.rows, (column + 1) * this.rows);
   }
 
-  /**
-   * Makes a second the newest one; the server is to be asked for those between it and the last one. Returns false if
-   * it is too old to be kept.
-   */
+  /** Makes a second the newest; the server is to be asked for those since the last. False if it is too old to keep. */
   advance(second: number): boolean {
     if (second <= this.newest - SECONDS) return false;
     if (second > this.newest) {
