@@ -4,6 +4,7 @@ The name of a group or node is the only line of stdin. Exit codes: 0, and else n
 """
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -15,12 +16,13 @@ PROBLEMS = (
     "health_warning", "oom", "hung_tasks", "throttled", "ecc",
 )
 NO_BOARD = 4
+BOARD = [f"--board={path}" for path in [os.environ.get("BEOBOARD_BOARD")] if path]
 
 
 def said(*command, accepted=(0,)):
     """The output of a command, which says itself what is wrong."""
     try:
-        done = subprocess.run(command, stdout=subprocess.PIPE, universal_newlines=True, check=False)
+        done = subprocess.run([*command, *BOARD], stdout=subprocess.PIPE, universal_newlines=True, check=False)
     except FileNotFoundError:
         package = "beoboard-tools" if command[0] == "beoboard-nodes" else "beoboard"
         sys.exit(f"{command[0]} is missing; install the package {package}")
@@ -32,14 +34,14 @@ def said(*command, accepted=(0,)):
 def named():
     """The name on stdin. One that could mean something else to a shell is refused."""
     name = sys.stdin.read(1000).strip()
-    if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]*", name):
-        sys.exit("a name of letters, digits, '.', '_' and '-' is needed")
+    if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._@+\[\]\\-]*", name):
+        sys.exit("a name of letters, digits and . _ - @ + [ ] \\ is needed")
     return name
 
 
-def jobs(*nodes):
-    """The jobs on these nodes, or all; none where nothing is known of them, as without beoboard slurm."""
-    command = ("beoboard", "jobs", "--json", *nodes)
+def jobs(*options):
+    """The jobs on the nodes that these options name, or all; none where nothing is known of them, as without beoboard slurm."""
+    command = ("beoboard", "jobs", "--json", *options, *BOARD)
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
     except FileNotFoundError:
@@ -48,9 +50,11 @@ def jobs(*nodes):
 
 
 def groups_of(found):
-    """The names of the groups of jobs, those that a shell can be given."""
-    names = [f"job-{job['id']}" for job in found] + [f"user-{job['user']}" for job in found]
-    return sorted({name for name in names if re.fullmatch(r"[A-Za-z0-9._-]+", name)})
+    """The names of the groups of jobs, those that nodeset can list. It expands brackets: 77[3].pbs01 is job-77_3.pbs01.
+    One '@' in the list, and it shows no group at all."""
+    ids = [re.sub(r"^(\d+)\[(\d+)\]", r"\1_\2", job["id"]) for job in found]
+    names = [f"job-{name}" for name in ids] + [f"user-{job['user']}" for job in found]
+    return sorted({name for name in names if re.fullmatch(r"[A-Za-z0-9._+\\-]+", name)})
 
 
 def mapped(name):
@@ -61,7 +65,7 @@ def mapped(name):
     if name in PROBLEMS:
         return said("beoboard-nodes", "--with-problem", name)
     if kind in ("job", "user") and value:
-        return said("beoboard", "nodes", "--job-id" if kind == "job" else "--user", value)
+        return said("beoboard", "nodes", f"--{'job-id' if kind == 'job' else kind}={value}")
     sys.exit(f"there is no group {name}; nodeset -ll -s bb lists all")
 
 
@@ -82,7 +86,7 @@ def main():
         print(*STATES, *PROBLEMS, *groups_of(jobs()), sep="\n")
     else:
         node = named()
-        print(*of_node(node), *groups_of(jobs(node)), sep="\n")
+        print(*of_node(node), *groups_of(jobs(f"--nodes={node}")), sep="\n")
 
 
 main()

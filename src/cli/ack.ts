@@ -13,7 +13,7 @@ import { schedulerViewOf } from '../schedulerfile/schedulerview.js';
 import { BoardReader } from '../shm/reader.js';
 import { wallTime } from '../shm/sentences.js';
 import { BOARD_MOST, expand, fold } from '../text/hostlists.js';
-import { dayLater } from '../text/moments.js';
+import { dayLater, type Moment } from '../text/moments.js';
 import { json, print } from '../text/output.js';
 import { own } from '../text/tables.js';
 import { didYouMean, nearest, oneLine, quote, shortened } from '../text/text.js';
@@ -51,8 +51,8 @@ function asker(): string {
 }
 
 /** The time until which it holds. Throws a UsageError if that is over. */
-function untilOf(until: { readonly ms: number; readonly isTimeOfDay: boolean }, nowMs: number): string {
-  const ms = until.isTimeOfDay && until.ms <= nowMs ? dayLater(until.ms, 1) : until.ms;
+function untilOf(until: Moment, nowMs: number): string {
+  const ms = until.isTimeOfDay && until.lastMs <= nowMs ? dayLater(until.ms, 1) : until.lastMs;
   if (ms <= nowMs) throw new UsageError(verb.name, `--until: ${wallTime(ms)} is over; write 18:00 or +8h`);
   return new Date(ms).toISOString();
 }

@@ -4,7 +4,7 @@
 import { readAcks } from '../acks/ackfile.js';
 import type { TroubleInfo } from '../acks/info.js';
 import { elapsedMs, jobLines, jobNotes, jobPageJson, MEMBER_COLUMNS, noJobText } from '../jobs/jobfacts.js';
-import { jobsNumbered, type ListedJob } from '../jobs/joblist.js';
+import { jobsNamed, type ListedJob } from '../jobs/joblist.js';
 import { membersOf } from '../jobs/jobmembers.js';
 import { survey } from '../query/survey.js';
 import type { Painter } from '../terminal/style.js';
@@ -59,14 +59,14 @@ function pageLines(row: ListedJob, look: SchedulerLook, options: PageOptions, pa
   ];
 }
 
-/** The job of that number; or a table of its parts, of which one has to be named. */
-export function showJob(number: string, look: SchedulerLook, options: PageOptions): LookResult {
-  const parts = jobsNumbered(number, look.slurm, look.nodeOf);
+/** The job with that id; or a table of its parts, of which one has to be named. */
+export function showJob(id: string, look: SchedulerLook, options: PageOptions): LookResult {
+  const parts = jobsNamed(id, look.slurm, look.nodeOf);
   const [row] = parts;
   if (row === undefined)
     return {
       ...{ key: 'jobs', json: () => [], lines: () => [], about: [] },
-      wrong: `${noJobText(number, parts)}; beoboard jobs lists those that have`,
+      wrong: `${noJobText(id, parts)}; beoboard jobs lists those that have`,
     };
   if (parts.length > 1) {
     const table = showJobs(parts, look, options.long);

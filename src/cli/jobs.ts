@@ -3,10 +3,8 @@
 // as a job's own.
 
 import { listJobs } from '../jobs/joblist.js';
-import { defineVerb, parseVerb, UsageError } from '../options/options.js';
+import { defineVerb, parseVerb } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
-import { namesOf } from '../query/survey.js';
-import { isJobNumber } from '../text/jobnumbers.js';
 import { terminalWidth } from '../text/output.js';
 import { showJob } from './jobpage.js';
 import { showJobs } from './jobtable.js';
@@ -22,13 +20,15 @@ export const verb = defineVerb({
     'beoboard jobs',
     'beoboard jobs rack17n[01-48]',
     'beoboard jobs 4711',
+    'beoboard jobs anna',
     "beoboard jobs --json | jq '.jobs[] | select(.efficiency < 0.5) | .id'",
   ],
   notes: `For each job with nodes: the states of its nodes, worst first; CPUs allocated, how many are busy, and their share (EFF); memory in use;
 GPUs busy of those allocated. BUSY, EFF, MEM and GPUS are shown only if the job is alone on its nodes and all of these are live. WORST is
-the node in the worst state, or the unhealthy one, or else the least busy one. Host lists select jobs by their nodes, by board or Slurm name.
+the node in the worst state, or the unhealthy one, or else the least busy one. Host lists select jobs by their nodes, by board or Slurm name;
+other words are users (anna is also anna@example.org and AD\\anna). Who has the name of a node is told apart: in JSON as of_user.
 
-A job's number (4711, 4711_3, 4711+1, 4711.3) shows that job: the trouble of its nodes, and a row for each. DIFFERS is what is farthest from the
+A job's id (4711, 4711_3, 4711+1, 4711[3].pbs01, or Slurm's raw number of one of these) shows that job: the trouble of its nodes, and a row for each. DIFFERS is what is farthest from the
 middle of the job's live nodes with the same hardware (at least four), in units of their spread; who is farthest stands first. Nodes that report
 other hardware, as after the loss of a GPU, are compared with most of the others. A job may share out its work as it likes: that a
 node differs does not mean that it is at fault.
@@ -39,16 +39,9 @@ unknown to board and scheduler, 2 usage, 4 no board, or stalled.`,
 
 export async function main(argv: string[]): Promise<number> {
   const { values, args } = parseVerb(verb, argv);
-  const number = args.find(isJobNumber);
-  if (number === undefined) {
-    const asked = namesOf(verb.name, values.nodes, args);
-    return await lookBesideScheduler(verb.name, values, asked, look =>
-      showJobs(listJobs(look.slurm, look.nodeOf, look.among), look, values.long),
-    );
-  }
-  if (args.length > 1 || values.nodes !== undefined)
-    throw new UsageError(verb.name, `job ${number} is shown alone; leave out what stands beside it`);
-  return await lookBesideScheduler(verb.name, values, undefined, look =>
-    showJob(number, look, { ...values, width: terminalWidth() }),
+  return await lookBesideScheduler(verb.name, values, args, (look, job) =>
+    job === undefined
+      ? showJobs(listJobs(look.slurm, look.nodeOf, look.among, look.users), look, values.long)
+      : showJob(job, look, { ...values, width: terminalWidth() }),
   );
 }

@@ -31,7 +31,7 @@ const wrong = (what: string) => new UsageError('events', what);
 /** The span, and which events of it. Throws a UsageError. */
 function askedOf(values: JournalEventsOptions, isLast: boolean, nowMs: number): EventQuery & { last: number } {
   const { since, last, nodes, kind, follow, lastEnd } = values;
-  let until = values.until?.ms;
+  let until = values.until?.lastMs;
   const isLong = 'ms' in last;
   if (isLong && since !== undefined) throw wrong('--since and --last TIME both say when to begin; give one of them');
   if (follow && until !== undefined) throw wrong('--follow has no end; give no --until');

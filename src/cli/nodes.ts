@@ -9,7 +9,7 @@ import { BoardReader } from '../shm/reader.js';
 import { Failure } from '../text/failure.js';
 import { compareNames, fold } from '../text/hostlists.js';
 import { print } from '../text/output.js';
-import { InputError } from '../text/text.js';
+import { InputError, oneLine } from '../text/text.js';
 import { type Census, type NodeFilter, takeCensus } from './census.js';
 import { select } from './selection.js';
 
@@ -117,7 +117,12 @@ async function namesAsked(
   // An old answer names nodes that the job may no longer have.
   if (slurm.trouble !== undefined) throw new Failure(slurm.trouble, 1);
   const { nodesOfJobs } = await import('../jobs/joblist.js');
-  const members = nodesOfJobs(slurm, { job, user });
+  const { userFinder, withId } = await import('../text/jobnames.js');
+  const users = user === undefined ? undefined : userFinder(slurm.jobs)(user);
+  if ((users?.length ?? 0) > 1)
+    throw new Failure(`several users have this name; name one of them: ${users?.map(oneLine).join(', ')}`, 1);
+  const jobs = job === undefined ? slurm.jobs : withId(slurm.jobs, job);
+  const members = nodesOfJobs(slurm, users === undefined ? jobs : jobs.filter(one => users.includes(one.user)));
   const whose = [...(job === undefined ? [] : [`job ${job}`]), ...(user === undefined ? [] : [`user ${user}`])];
   // The job that is asked for may be one that the scheduler's answers lack.
   tellPartial(slurm);

@@ -1,21 +1,26 @@
 // What verbs do alike that show jobs beside the board: one look at the board and at the file of the scheduler's reader,
 // sentences where the two disagree, what is wrong with either, and the exit code.
 
-import { type JobNode, nodesOf } from '../jobs/joblist.js';
+import { checkLists, type JobNode, type Meaning, meaningOf, nodesOf, nodesOfJobs } from '../jobs/joblist.js';
+import { UsageError } from '../options/options.js';
 import { type Survey, survey } from '../query/survey.js';
 import { type SchedulerView, schedulerViewOf } from '../schedulerfile/schedulerview.js';
 import { NO_BOARD, unknownText } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
 import { type Painter, painter } from '../terminal/style.js';
+import { usable } from '../text/failure.js';
 import { shownNames } from '../text/hostlists.js';
+import { isJobId } from '../text/jobnames.js';
 import { type TableColumn, tableLines } from '../text/layout.js';
 import { json, print, terminalWidth } from '../text/output.js';
+import { oneLine } from '../text/text.js';
 import { disagreements } from '../trouble/disagreements.js';
 
 interface SchedulerOptions {
   readonly board: string;
   readonly owner: string | number | undefined;
   readonly slurmDir: string;
+  readonly nodes: string[] | undefined;
   readonly json: boolean | undefined;
   readonly color: Parameters<typeof painter>[0];
 }
@@ -24,7 +29,9 @@ export interface SchedulerLook {
   readonly found: Survey;
   readonly slurm: SchedulerView;
   readonly nodeOf: (name: string) => JobNode | undefined;
+  /** The nodes and the users that are asked for; undefined: all. */
   readonly among: ReadonlySet<string> | undefined;
+  readonly users?: ReadonlySet<string>;
 }
 
 export interface LookResult {
@@ -59,50 +66,87 @@ export function rowsText<Row>(
   ];
 }
 
+/** Whether the board or the scheduler has a node of that name. */
+const isNode = ({ slurm, nodeOf }: Pick<SchedulerLook, 'slurm' | 'nodeOf'>, name: string) =>
+  nodeOf(name) !== undefined || slurm.nodeNamed(name) !== undefined || slurm.jobsOn(name).length > 0;
+
 /** Says which of these names neither the board nor the scheduler knows: "no jobs" is no answer. */
-function unknownNames({ slurm, nodeOf }: SchedulerLook, names: readonly string[]): string | undefined {
+function unknownNames(look: SchedulerLook, names: Iterable<string>): string | undefined {
+  const { slurm } = look;
   if (!slurm.hasAnswered('nodes')) return undefined;
-  const isKnown = (name: string) =>
-    nodeOf(name) !== undefined || slurm.nodeNamed(name) !== undefined || slurm.jobsOn(name).length > 0;
-  const unknown = names.filter(name => !isKnown(name));
+  const unknown = [...names].filter(name => !isNode(look, name));
   return unknown.length === 0 ? undefined : `not on the board, and not known to ${slurm.name}: ${shownNames(unknown)}`;
 }
 
-/** Looks once, prints what `show` finds, and returns the exit code. `asked`: names of nodes; undefined: all. */
+/** Throws a UsageError if there is a job, and something beside it. */
+function checkAlone(verb: string, job: string | undefined, words: readonly string[], nodes: unknown): void {
+  if (job !== undefined && (words.length > 1 || nodes !== undefined))
+    throw new UsageError(verb, `job ${oneLine(job)} is shown alone; leave out what stands beside it`);
+}
+
+/** The nodes, users and the job that these words mean. Throws a UsageError. */
+function lookFor(
+  verb: string,
+  words: readonly string[],
+  nodes: readonly string[] | undefined,
+  look: SchedulerLook,
+): SchedulerLook & Pick<Meaning, 'both'> & { job?: string | undefined } {
+  const asked = usable(verb, () => meaningOf(words, look.slurm, name => isNode(look, name)));
+  const [job] = asked.jobs;
+  checkAlone(verb, job, words, nodes);
+  const isAll = words.length === 0 && nodes === undefined;
+  const among = isAll ? undefined : new Set([...(nodes ?? []), ...asked.nodes]);
+  return { ...look, among, users: new Set(asked.users), both: asked.both, job };
+}
+
+/** Looks once, prints what `show` finds about the job, nodes and users that the words mean, and returns the exit code. */
 export async function lookBesideScheduler(
   verb: string,
   options: SchedulerOptions,
-  asked: readonly string[] | undefined,
-  show: (look: SchedulerLook) => LookResult,
+  words: readonly string[],
+  show: (look: SchedulerLook, job: string | undefined) => LookResult,
 ): Promise<number> {
+  usable(verb, () => checkLists(words));
+  checkAlone(
+    verb,
+    words.find(word => isJobId(word) && !/[a-z]/i.test(word)),
+    words,
+    options.nodes,
+  );
   const reader = new BoardReader(options.board, options.owner);
   try {
     const snapshot = reader.snapshot();
     const slurm = schedulerViewOf(options.slurmDir, snapshot);
     const found = survey(snapshot);
-    const look = { found, slurm, nodeOf: nodesOf(found), among: asked && new Set(asked) };
-    const shown = show(look);
-    const about = shown.about ?? asked;
+    const look = lookFor(verb, words, options.nodes, { found, slurm, nodeOf: nodesOf(found), among: undefined });
+    const { among, users = new Set(), both } = look;
+    const shown = show(look, look.job);
+    // Who has the name of a node is told apart from it.
+    const others = both.map(user => ({
+      user,
+      ...show({ ...look, among: new Set(), users: new Set([user]) }, undefined),
+    }));
+    const theirs = slurm.jobs.filter(({ user }) => users.has(user) || both.includes(user));
+    const about = shown.about ?? (among && [...among, ...nodesOfJobs(slurm, theirs)]);
     const odd = disagreements(slurm, about === undefined ? found : survey(snapshot, { among: about }));
     const isKnown = slurm.hasAnswered('jobs');
     if (options.json) {
       const sentences = json(odd.map(({ text }) => text));
       const head = `{"schema":1,"slurm":${json(slurm.head)},"anomalies":${sentences},"${shown.key}":[`;
-      await print([
-        head,
-        shown
-          .json()
+      const rows = ({ json: list }: LookResult) =>
+        list()
           .map(row => `\n${json(row)}`)
-          .join(','),
-        '\n]}\n',
-      ]);
+          .join(',');
+      const more = others.length === 0 ? '' : `,"of_user":[${others.map(rows).join(',')}\n]`;
+      await print([head, rows(shown), `\n]${more}}\n`]);
     } else if (isKnown) {
       const paint = painter(options.color);
       const lines = shown.lines(paint);
+      for (const { user, lines: more } of others) lines.push('', `${oneLine(user)} is a user, too:`, ...more(paint));
       if (odd.length > 0) lines.push(...(lines.length > 0 ? [''] : []), ...odd.map(({ text }) => paint.odd(text)));
       await print(lines.map(line => `${line}\n`));
     }
-    const wrong = isKnown ? (shown.wrong ?? unknownNames(look, asked ?? [])) : slurm.trouble;
+    const wrong = isKnown ? (shown.wrong ?? unknownNames(look, among ?? [])) : slurm.trouble;
     if (wrong !== undefined) process.stderr.write(`beoboard ${verb}: ${wrong}\n`);
     if (!snapshot.stalled && !snapshot.retired) return wrong === undefined ? 0 : 1;
     process.stderr.write(`beoboard ${verb}: ${unknownText(snapshot.closed, snapshot.heartbeatAgeMs)}\n`);

@@ -1,18 +1,23 @@
 // All that is known about a node on one page: for people, field by field, or as JSON. Reads the board once.
 
 import { readAcks } from '../acks/ackfile.js';
+import { noJobText } from '../jobs/jobfacts.js';
+import { checkLists, meaningOf, nodesOfJobs } from '../jobs/joblist.js';
 import { schedulerSection } from '../jobs/schedulernode.js';
 import { defineVerb, parseVerb, UsageError } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
 import { nodeHead, nodeSheet } from '../presentation/nodesheet.js';
 import { jsonPieces } from '../presentation/statusjson.js';
-import { namesOf, type Surveyed, survey } from '../query/survey.js';
+import { type Surveyed, survey } from '../query/survey.js';
 import { schedulerViewOf } from '../schedulerfile/schedulerview.js';
 import { NO_BOARD, unknownText } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
 import { painter } from '../terminal/style.js';
+import { usable } from '../text/failure.js';
 import { fold } from '../text/hostlists.js';
+import { withId } from '../text/jobnames.js';
 import { print, terminalWidth } from '../text/output.js';
+import { oneLine } from '../text/text.js';
 import { troubleAndSentences } from '../trouble/trouble.js';
 import { nodePage } from './nodepage.js';
 
@@ -28,7 +33,7 @@ export const verb = defineVerb({
     "beoboard show 'rack17n[01-04]'",
     'beoboard show --json node017',
   ],
-  notes: `Host lists may be given without -w. For a node that is not live, the last known values are shown; values that were not measured are left
+  notes: `Host lists may be given without -w; a job's id or a user, as in beoboard jobs, means their nodes. For a node that is not live, the last known values are shown; values that were not measured are left
 out. --raw shows every field of the report under its name in proto/stat-v1.md, with rates for counters; beoboard describe explains each.
 --json is that of beoboard status, for these nodes. If beoboard slurm runs, its data is at the end.
 Exit codes: 0 done, 1 a name is not on the board, 2 usage, 4 no board, or stalled.`,
@@ -39,16 +44,25 @@ const LONGEST_LINE = 120;
 
 export async function main(argv: string[]): Promise<number> {
   const { values, args } = parseVerb(verb, argv);
-  const among = namesOf(verb.name, values.nodes, args) ?? [];
-  if (among.length === 0) throw new UsageError(verb.name, 'no node given; write beoboard show NODE');
+  if (values.nodes === undefined && args.length === 0)
+    throw new UsageError(verb.name, 'no node given; write beoboard show NODE');
   if (values.raw && values.json) throw new UsageError(verb.name, '--raw and --json do not go together; leave one out');
+  usable(verb.name, () => checkLists(args));
   const reader = new BoardReader(values.board, values.owner);
   try {
     const snapshot = reader.snapshot();
+    const slurm = schedulerViewOf(values.slurmDir, snapshot);
+    const names = new Set(snapshot.names());
+    const asked = usable(verb.name, () => meaningOf(args, slurm, name => names.has(name)));
+    const jobs = asked.jobs.map(id => withId(slurm.jobs, id));
+    const of = (users: readonly string[]) => slurm.jobs.filter(({ user }) => users.includes(user));
+    const chosen = nodesOfJobs(slurm, [...jobs.flat(), ...of(asked.users)]);
+    const among = [...(values.nodes ?? []), ...asked.nodes, ...chosen];
+    const ofUser = [...nodesOfJobs(slurm, of(asked.both))];
+    const noJobs = asked.jobs.filter((_, i) => jobs[i]?.length === 0).map(id => noJobText(id, []));
     const found = survey(snapshot, { among });
     const paint = painter(values.color);
     const width = Math.min(terminalWidth(), LONGEST_LINE);
-    const slurm = schedulerViewOf(values.slurmDir, snapshot);
     const page = ({ index }: Surveyed) => {
       const node = snapshot.node(index);
       if (values.raw) return [nodeHead(node, paint), ...nodePage(node, paint)];
@@ -61,16 +75,20 @@ export async function main(argv: string[]): Promise<number> {
     if (values.json) {
       const scheduler = slurm.isKnown ? slurm : undefined;
       const besides = { scheduler, journals: values.journalRun, ...readAcks(values.board) };
-      const contents = () => ({ nodes, ...troubleAndSentences(found, besides) });
+      const of_user = asked.both.length === 0 ? undefined : ofUser;
+      const contents = () => ({ nodes, ...troubleAndSentences(found, besides), of_user });
       await print(jsonPieces(snapshot, contents, { slurm: scheduler }));
-    } else await print(nodes.map((node, i) => `${i > 0 ? '\n' : ''}${page(node).join('\n')}\n`));
+    } else {
+      await print(nodes.map((node, i) => `${i > 0 ? '\n' : ''}${page(node).join('\n')}\n`));
+      for (const user of asked.both) await print([`\n${oneLine(user)} is a user, too, with jobs on ${fold(ofUser)}\n`]);
+    }
     if (snapshot.stalled || snapshot.retired) {
       process.stderr.write(`beoboard show: ${unknownText(snapshot.closed, snapshot.heartbeatAgeMs)}\n`);
       return NO_BOARD;
     }
-    if (found.notOnBoard.length === 0) return 0;
-    process.stderr.write(`beoboard show: not on the board: ${fold(found.notOnBoard)}\n`);
-    return 1;
+    const missing = found.notOnBoard.length === 0 ? [] : [`not on the board: ${fold(found.notOnBoard)}`];
+    for (const wrong of [...noJobs, ...missing]) process.stderr.write(`beoboard show: ${wrong}\n`);
+    return noJobs.length + missing.length === 0 ? 0 : 1;
   } finally {
     reader.close();
   }

@@ -1,11 +1,10 @@
 // Users and the nodes that their jobs hold. Reads the board and the files of the scheduler's reader, once; never asks
 // the scheduler.
 
-import { listJobs } from '../jobs/joblist.js';
+import { jobsNamed, listJobs } from '../jobs/joblist.js';
 import { type ListedUser, listUsers } from '../jobs/userlist.js';
 import { defineVerb, parseVerb } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
-import { namesOf } from '../query/survey.js';
 import { shownNames } from '../text/hostlists.js';
 import type { TableColumn } from '../text/layout.js';
 import { cut, oneLine } from '../text/text.js';
@@ -24,7 +23,7 @@ export const verb = defineVerb({
   ],
   notes: `For each user whose jobs have nodes, most nodes first: the number of jobs, nodes, CPUs given to them and how much of these is in use, GPUs
 likewise. Use is that of their live nodes: ~ means that jobs of others run on some of them, too, and that their use is in it. TROUBLE names nodes
-that are not live, have a problem, or are not on the board. Host lists select users by the nodes of their jobs, by board or Slurm name.
+that are not live, have a problem, or are not on the board. Arguments are as in beoboard jobs: host lists, by board or Slurm name, users, a job.
 Job data is what beoboard slurm last wrote. Exit codes: 0 done, 1 nothing is known about jobs, or a name is
 unknown to board and scheduler, 2 usage, 4 no board, or stalled.`,
 });
@@ -57,8 +56,13 @@ const COLUMNS: readonly TableColumn<ListedUser>[] = [
 ];
 
 /** The users of the jobs on the chosen nodes. */
-export function showUsers({ slurm, nodeOf, among }: SchedulerLook, long?: boolean): LookResult {
-  const users = listUsers(listJobs(slurm, nodeOf, among), slurm, nodeOf);
+export function showUsers(
+  { slurm, nodeOf, among, users: named }: SchedulerLook,
+  long?: boolean,
+  job?: string,
+): LookResult {
+  const jobs = job === undefined ? listJobs(slurm, nodeOf, among, named) : jobsNamed(job, slurm, nodeOf);
+  const users = listUsers(jobs, slurm, nodeOf);
   return {
     key: 'users',
     json: () => users.map(({ told }) => told),
@@ -68,6 +72,5 @@ export function showUsers({ slurm, nodeOf, among }: SchedulerLook, long?: boolea
 
 export async function main(argv: string[]): Promise<number> {
   const { values, args } = parseVerb(verb, argv);
-  const asked = namesOf(verb.name, values.nodes, args);
-  return await lookBesideScheduler(verb.name, values, asked, look => showUsers(look, values.long));
+  return await lookBesideScheduler(verb.name, values, args, (look, job) => showUsers(look, values.long, job));
 }

@@ -143,10 +143,10 @@ export function jobNotes({ job }: ListedJob, members: readonly JobMember[], slur
   ];
 }
 
-/** Why no job of that number can be shown, in a sentence: there is none, or several parts have it. */
-export function noJobText(number: string, [first, ...others]: readonly ListedJob[]): string {
+/** Why no job with that id can be shown, in a sentence: there is none, or several parts have it. */
+export function noJobText(id: string, [first, ...others]: readonly ListedJob[]): string {
   return first === undefined
-    ? `no job ${oneLine(number)} has nodes`
+    ? `no job ${oneLine(id)} has nodes`
     : `${1 + others.length} jobs have this number; name one of them: ${brief(first.job.id)}`;
 }
 

@@ -10,7 +10,8 @@ import type { SchedulerView } from '../schedulerfile/schedulerview.js';
 import { STATES, type State } from '../shm/liveness.js';
 import { PROBLEMS, type Problem } from '../shm/problems.js';
 import { compareNames, expandNodeNames, fold } from '../text/hostlists.js';
-import { withNumber } from '../text/jobnumbers.js';
+import { isJobId, userFinder, withId } from '../text/jobnames.js';
+import { readNodes } from '../text/nodefiles.js';
 
 export interface ListedJob {
   readonly job: SchedulerJob;
@@ -109,9 +110,9 @@ function listJob(job: SchedulerJob, slurm: SchedulerView, nodeOf: (name: string)
   const total = sum(ours.map(node => node.total));
   const left = sum(ours.map(node => node.left));
   const gpus = alone ? nodeNames.reduce((all, name) => all + (slurm.nodeNamed(name)?.gpus_used ?? 0), 0) : 0;
-  const { id, state, user, partition, name, start_s, cpus } = job;
+  const { id, raw_id, state, user, partition, name, start_s, cpus } = job;
   const told: JobInfo = {
-    ...{ id, state, user, partition, name, start_s },
+    ...{ id, raw_id, state, user, partition, name, start_s },
     // Only programs get it, and to fold the names of thousands of jobs takes long.
     get nodes() {
       return fold(names);
@@ -137,41 +138,67 @@ function inOrder(jobs: readonly ListedJob[]): ListedJob[] {
   return [...jobs].sort((a, b) => rankOf(a) - rankOf(b) || compareNames(a.job.id, b.job.id));
 }
 
-interface JobFilter {
-  /** As for `jobsNumbered`. */
-  readonly job?: string | undefined;
-  readonly user?: string | undefined;
-}
-
 /** The names on the board of the nodes of these jobs; NodeNames where the board does not have a node. */
-export function nodesOfJobs(slurm: SchedulerView, { job, user }: JobFilter): Set<string> {
-  const jobs = job === undefined ? slurm.jobs : withNumber(slurm.jobs, job);
-  const { boardName } = slurm.pairing.matched;
-  return new Set(
-    jobs
-      .filter(one => user === undefined || one.user === user)
-      .flatMap(({ nodes }) => expandNodeNames(nodes).map(name => boardName.get(name) ?? name)),
-  );
+export function nodesOfJobs({ pairing }: SchedulerView, jobs: readonly SchedulerJob[]): Set<string> {
+  const { boardName } = pairing.matched;
+  return new Set(jobs.flatMap(({ nodes }) => expandNodeNames(nodes).map(name => boardName.get(name) ?? name)));
 }
 
-/** The job of that number, or else the parts of the array or of the heterogeneous job that has it. */
-export function jobsNumbered(
-  number: string,
+/** The jobs that an id means, as `withId` says. */
+export function jobsNamed(
+  id: string,
   slurm: SchedulerView,
   nodeOf: (name: string) => JobNode | undefined,
 ): ListedJob[] {
-  return inOrder(withNumber(slurm.jobs, number).map(job => listJob(job, slurm, nodeOf)));
+  return inOrder(withId(slurm.jobs, id).map(job => listJob(job, slurm, nodeOf)));
 }
 
-/** The jobs on these nodes, or all jobs, ready to be shown. `nodeOf`: as for `nodesOf`. */
+/** The jobs on these nodes and of these users, or all jobs, ready to be shown. `nodeOf`: as for `nodesOf`. */
 export function listJobs(
   slurm: SchedulerView,
   nodeOf: (name: string) => JobNode | undefined,
   among?: ReadonlySet<string>,
+  users?: ReadonlySet<string>,
 ): ListedJob[] {
   const jobs = slurm.jobs.map(job => listJob(job, slurm, nodeOf));
   if (among === undefined) return inOrder(jobs);
-  return inOrder(
-    jobs.filter(({ job, names }) => [...names, ...expandNodeNames(job.nodes)].some(name => among.has(name))),
-  );
+  const isAmong = ({ job, names }: ListedJob) =>
+    users?.has(job.user) || [...names, ...expandNodeNames(job.nodes)].some(name => among.has(name));
+  return inOrder(jobs.filter(isAmong));
+}
+
+/** What the words behind a verb mean. */
+export interface Meaning {
+  /** Ids of jobs, also of such as are not there. */
+  readonly jobs: readonly string[];
+  /** Names of nodes, and words that are nothing that is known. */
+  readonly nodes: readonly string[];
+  readonly users: readonly string[];
+  /** Users who have the name of a node that is asked for. */
+  readonly both: readonly string[];
+}
+
+/** Refuses what can only be a host list and is invalid. Throws its error. */
+export function checkLists(words: readonly string[]): void {
+  for (const word of words) if (/^@|[[\]]/.test(word) && !isJobId(word)) readNodes(word);
+}
+
+/** Of an id: a job, if there is one; of words and host lists: nodes, then users. Throws the error of a host list. */
+export function meaningOf(words: readonly string[], slurm: SchedulerView, isNode: (name: string) => boolean): Meaning {
+  const found = { jobs: [] as string[], nodes: [] as string[], users: [] as string[], both: [] as string[] };
+  const usersNamed = userFinder(slurm.jobs);
+  const isJob = (word: string) => withId(slurm.jobs, word).length > 0;
+  for (const word of words) {
+    const users = word.startsWith('@') ? [] : usersNamed(word);
+    const isId = isJobId(word);
+    if (isId && (isJob(word) || !/[a-z]/i.test(word))) found.jobs.push(word);
+    else if (users.length > 0 && !isNode(word)) found.users.push(...users);
+    else if (!isNode(word) && isJob(word)) found.jobs.push(word);
+    else {
+      const names = readNodes(word);
+      found.nodes.push(...names.filter(name => isNode(name) || usersNamed(name).length === 0));
+      for (const name of names) found[isNode(name) ? 'both' : 'users'].push(...usersNamed(name));
+    }
+  }
+  return found;
 }

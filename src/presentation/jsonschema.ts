@@ -128,6 +128,7 @@ const STATUS = object(
     'slurm?': PARTS.Slurm,
     'totals?': TOTALS,
     'groups?': array(GROUP, 'with --by, in the order of the text'),
+    'of_user?': array(text(), 'of a user who has the name of a node that show was asked for: the nodes'),
     nodes: array({ anyOf: [PARTS.Node, CHOSEN] }, 'the worst first, or as --sort says'),
   },
   'beoboard status, beoboard show; with --watch one in each line',
@@ -135,7 +136,13 @@ const STATUS = object(
 
 /** What the scheduler's verbs have in common. */
 const ofScheduler = (key: string, items: Schema, description: string) =>
-  object({ schema, slurm: PARTS.Slurm, anomalies: array(text(), 'sentences'), [key]: array(items) }, description);
+  object(
+    {
+      ...{ schema, slurm: PARTS.Slurm, anomalies: array(text(), 'sentences'), [key]: array(items) },
+      'of_user?': array(items, 'of a user who has the name of a node that was asked for'),
+    },
+    description,
+  );
 
 /** What one job has besides. */
 const ofOne = Object.fromEntries(Object.entries(JOB_PAGE).map(([key, of]) => [`${key.replace('?', '')}?`, of]));

@@ -134,6 +134,7 @@ export const SLURM = object(
 /** The keys of a job; see `ListedJob`. */
 export const JOB = {
   id: text(),
+  'raw_id?': text('the number by which Slurm’s logs, cgroups and environment know it, if it is another one'),
   state: text(),
   user: text(),
   partition: text(),

@@ -360,6 +360,8 @@ interface StatusContents {
   readonly trouble: readonly TroubleInfo[];
   readonly totals?: Totals | undefined;
   readonly groups?: readonly object[] | undefined;
+  /** The nodes of a user who has the name of a node that is asked for. */
+  readonly of_user?: readonly string[] | undefined;
 }
 
 interface Form {
@@ -391,11 +393,12 @@ function* pieces(
 ): Generator<string | Uint8Array> {
   // As bytes, which are sent at once: the reader has something to read while the nodes are compared and sorted.
   yield Buffer.from(`{"schema":1,"board":${json(boardJson(snapshot))}`);
-  const { nodes, odd, trouble, totals, groups } = contents();
+  const { nodes, odd, trouble, totals, groups, of_user } = contents();
   yield `,"anomalies":${json(odd.map(anomalyJson))},"trouble":${json(trouble)},`;
   if (slurm !== undefined) yield `"slurm":${json(slurm.head)},`;
   if (totals !== undefined) yield `"totals":${json(totals)},`;
   if (groups !== undefined) yield `"groups":${json(groups)},`;
+  if (of_user !== undefined) yield `"of_user":${json(of_user)},`;
   yield '"nodes":[';
   const page = new Page(PAGE_BYTES);
   let separator = end;

@@ -4,7 +4,7 @@ import type { TroubleInfo } from '../acks/info.js';
 import { plural, shortTimeOf } from '../shm/sentences.js';
 import { oneLine, shortened } from '../text/text.js';
 
-/** A time as people of this time zone read it, in at most twelve characters. */
+/** A time as people of this time zone read it, in at most twelve characters, and more in an hour that happens twice. */
 export function timeText(iso: string, nowMs: number): string {
   return shortTimeOf({ realNs: BigInt(nowMs) * 1_000_000n }, nowMs - Date.parse(iso));
 }

@@ -58,6 +58,8 @@ export interface SchedulerNode extends StateMeaning {
 export interface SchedulerJob {
   /** As people write it: `4_1` of a job array. */
   readonly id: string;
+  /** The job's own number, if it is another one: SLURM_JOB_ID of a task of an array. */
+  readonly raw_id?: string | undefined;
   /** `RUNNING` in the words of any scheduler; about a job in any other state nothing is concluded. */
   readonly state: string;
   readonly user: string;

@@ -127,7 +127,7 @@ function nodeIn(row: FileRow): SchedulerNode | undefined {
 }
 
 const JOB_COUNTS = ['cpus', 'start_s'] as const;
-const JOB_TEXTS = ['state', 'user', 'partition', 'name', 'nodes'] as const;
+const JOB_TEXTS = ['raw_id', 'state', 'user', 'partition', 'name', 'nodes'] as const;
 
 function jobIn(row: FileRow): SchedulerJob | undefined {
   const id = row.job;
@@ -136,6 +136,7 @@ function jobIn(row: FileRow): SchedulerJob | undefined {
   if (!canTell(row.start_s) || !/^[^\s\p{C}]*$/u.test(nodes)) return undefined;
   return {
     id,
+    raw_id: textOf(row.raw_id),
     state: textOf(row.state) ?? 'RUNNING',
     user: textOf(row.user) ?? '',
     partition: textOf(row.partition) ?? '',

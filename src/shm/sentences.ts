@@ -4,6 +4,7 @@
 import { REPORT_BYTES } from '../layout/codec.js';
 import { reasonWords, sentences } from '../layout/wording.gen.js';
 import { formatDuration } from '../text/durations.js';
+import { dayOf, twinOf } from '../text/moments.js';
 import { oneLine, thousands } from '../text/text.js';
 import { keysOf, mirrorOf, reloadFailed, sinceMs } from './header.js';
 import { isHeard, type LinkEntry, linkName, linkState, type SeenNodes, youngestMs } from './links.js';
@@ -52,33 +53,38 @@ export function countTexts(counts: Readonly<Record<State, number>>, unhealthy: n
 
 const DAY_MS = 86_400_000;
 
-/** A time of the wall clock, ms since 1970, in local time: `2026-11-22 14:03:21`. */
+/**
+ * A time of the wall clock, ms since 1970, in local time: `2026-11-22 14:03:21`; in the hour that happens twice with its
+ * offset: `2026-10-25 02:30:00 +02:00`.
+ */
 export function wallTime(ms: number): string {
   const at = new Date(ms);
   const two = (value: number) => String(value).padStart(2, '0');
-  const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
-  return `${day} ${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
+  const east = -at.getTimezoneOffset();
+  const offset = `${east < 0 ? '-' : '+'}${two(Math.floor(Math.abs(east) / 60))}:${two(Math.abs(east) % 60)}`;
+  const clock = `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
+  return `${dayOf(ms)} ${clock}${twinOf(ms) === undefined ? '' : ` ${offset}`}`;
 }
 
 /** The time so many ms before the look: `14:03:21`, with the date if that was another day. */
 export function timeOf({ realNs }: Pick<Snapshot, 'realNs'>, ageMs: number): string {
   const now = Number(realNs / 1_000_000n);
   const at = wallTime(now - ageMs);
-  return at.slice(0, -9) === wallTime(now).slice(0, -9) ? at.slice(-8) : at;
+  return at.slice(0, 10) === wallTime(now).slice(0, 10) ? at.slice(11) : at;
 }
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
 /** The same in at most twelve characters, as in a listing of files: `14:03:21`, `Nov 19 14:03`. */
 export function shortTimeOf(look: Pick<Snapshot, 'realNs'>, ageMs: number): string {
-  const [, month = '', day, minute] = /^\d+-(\d+)-(\d+) (.{5})/.exec(timeOf(look, ageMs)) ?? [];
-  return month === '' ? timeOf(look, ageMs) : `${MONTHS[Number(month) - 1]} ${day} ${minute}`;
+  const [, month = '', day, minute, offset] = /^\d+-(\d+)-(\d+) (.{5}):..(.*)/.exec(timeOf(look, ageMs)) ?? [];
+  return month === '' ? timeOf(look, ageMs) : `${MONTHS[Number(month) - 1]} ${day} ${minute}${offset}`;
 }
 
 /** The time so many ms before the look, and its age: `14:03:21 (12.0s)`; with the date if it is more than a day ago. */
 export function moment({ realNs }: Pick<Snapshot, 'realNs'>, ageMs: number): string {
   const at = wallTime(Number(realNs / 1_000_000n) - ageMs);
-  return `${ageMs < DAY_MS ? at.slice(-8) : at} (${formatDuration(ageMs)})`;
+  return `${ageMs < DAY_MS ? at.slice(11) : at} (${formatDuration(ageMs)})`;
 }
 
 /** A silence from which the node has not come back: only of one that is judged silent it is known that it lasts. */

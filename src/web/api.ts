@@ -65,11 +65,24 @@ function wholeNumber(query: URLSearchParams, name: string): number | undefined {
   throw new InputError(`${name} is ${quote(text)}; write a whole number`);
 }
 
-/** A look's number, `1h` for so long ago, or a moment. Throws an InputError. */
-function sinceOf(query: URLSearchParams): AskedEvents['since'] {
+/** A look's number, at most the present one, `1h` for so long ago, or a moment. Throws an InputError. */
+function sinceOf(query: URLSearchParams, present: number): AskedEvents['since'] {
   const text = query.get('since') ?? '0';
-  if (/^\d{1,10}$/.test(text)) return { seq: Number(text) };
+  if (/^\d{1,10}$/.test(text)) {
+    if (Number(text) > present)
+      throw new InputError(`since is ${text}, and the present look ${present}; write @${text} for seconds since 1970`);
+    return { seq: Number(text) };
+  }
   return { ms: parseMoment(/^[\d.]+[a-z]+$/.test(text) ? `${text} ago` : text, Date.now()).ms };
+}
+
+/** A part of a path, decoded; undefined: it is not there, or is no UTF-8. */
+function plainOf(part: string | undefined): string | undefined {
+  try {
+    return part && decodeURIComponent(part);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Names of events, as `events --kind` takes them, and the states of nodes. Throws an InputError. */
@@ -93,8 +106,8 @@ export class Api {
   async answer(path: string, { query }: HttpRequest): Promise<HttpResponse | undefined> {
     const name = /^nodes\/([^/]+)$/.exec(path)?.[1];
     if (name !== undefined) return this.#node(name, checked(query, []));
-    const number = /^jobs\/([^/]+)$/.exec(path)?.[1];
-    if (number !== undefined) return this.#ofJobs(path, query, (jobs, digest) => jobs.page(number, digest, this.wall));
+    const id = plainOf(/^jobs\/([^/]+)$/.exec(path)?.[1]);
+    if (id !== undefined) return this.#ofJobs(path, query, (jobs, digest) => jobs.page(id, digest, this.wall));
     switch (path) {
       case 'nodes':
         return await this.#nodes(checked(query, ['nodes', 'where', 'fields', 'sort', 'page', 'seq']));
@@ -313,7 +326,7 @@ export class Api {
   }
 
   async #events(query: URLSearchParams): Promise<HttpResponse> {
-    const since = sinceOf(query);
+    const since = sinceOf(query, this.#seq);
     const [list, kinds] = [query.get('nodes'), query.get('kind')];
     const nodes = list === null ? undefined : new Set(expand(list, this.#namesMost));
     const { from, log, isLacking } = this.wall.events;

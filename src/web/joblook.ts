@@ -2,7 +2,7 @@
 
 import type { TroubleInfo } from '../acks/info.js';
 import { elapsedMs, jobLines, jobNotes, jobPageJson, MEMBER_COLUMNS, noJobText } from '../jobs/jobfacts.js';
-import { jobsNumbered, listJobs, nodesOf } from '../jobs/joblist.js';
+import { jobsNamed, listJobs, nodesOf } from '../jobs/joblist.js';
 import { type JobMember, membersOf, toldOf } from '../jobs/jobmembers.js';
 import { listUsers } from '../jobs/userlist.js';
 import { Refusal } from '../net/requests.js';
@@ -50,13 +50,13 @@ export class JobLook extends SchedulerViewFollower {
     return { slurm: view.head, users: listUsers(listJobs(view, nodeOf), view, nodeOf).map(({ told }) => told) };
   }
 
-  /** One job, with the first of its nodes and their last 15 minutes; Throws a Refusal: there is none of that number. */
-  page(number: string, snapshot: Snapshot, wall: JobPageSources): object {
+  /** One job, with the first of its nodes and their last 15 minutes; Throws a Refusal: there is none with that id. */
+  page(id: string, snapshot: Snapshot, wall: JobPageSources): object {
     const { reader, names: all } = wall.watcher;
     const { view, nodeOf } = this.#look(snapshot, all);
-    const parts = jobsNumbered(number, view, nodeOf);
+    const parts = jobsNamed(id, view, nodeOf);
     const [row] = parts;
-    if (row === undefined || parts.length > 1) throw new Refusal('unknown_job', noJobText(number, parts));
+    if (row === undefined || parts.length > 1) throw new Refusal('unknown_job', noJobText(id, parts));
     const single = new BoardReader(reader.path, reader.owner);
     try {
       const names = row.names.slice(0, RIVER.mostNodes);

@@ -222,6 +222,49 @@ t.test('the command: a number is no host list; exit codes', async t => {
   });
   t.match(await jobs('4711_1', 'n01'), { code: 2, stderr: /^beoboard jobs: job 4711_1 is shown alone; / });
   t.match(await jobs('-w', 'n01', '4711_1'), { code: 2 });
+  const named = [
+    madeJob('3_2', 'n01', { raw_id: '6' }),
+    madeJob('77[3].pbs01', 'n02', { user: 'bob@ad.example.org' }),
+    madeJob('5', 'n01', { user: 'AD\\carl' }),
+    madeJob('8', 'n02', { user: 'n77' }),
+  ];
+  writeFileSync(join(path, 'state'), stateText(madeState(told(16), named)));
+  const idsOf = async (...argv: string[]) => {
+    const { jobs: rows, of_user } = JSON.parse((await jobs('--json', ...argv)).stdout);
+    return [rows, of_user].map(list => list?.map(({ id }: { id: string }) => id).join(' '));
+  };
+  const asked: (readonly [word: string, of: string, ofUser?: string | undefined])[] = [
+    ...([
+      ['6', '3_2'],
+      ['3', '3_2'],
+      ['77[3].pbs01', '77[3].pbs01'],
+      ['77', '77[3].pbs01'],
+    ] as const),
+    ...([
+      ['anna', '3_2'],
+      ['bob', '77[3].pbs01'],
+      ['bob@ad.example.org', '77[3].pbs01'],
+      ['AD\\carl', '5'],
+    ] as const),
+    ...([
+      ['n01', '3_2 5'],
+      ['n77', '', '8'],
+    ] as const),
+  ];
+  for (const [word, of, ofUser] of asked) t.strictSame(await idsOf(word), [of, ofUser], word);
+  t.strictSame(await idsOf('anna', 'n02'), ['3_2 8 77[3].pbs01', undefined], 'users and nodes');
+  t.match((await jobs('n77')).stdout, /^no jobs\n\nn77 is a user, too:\n *JOB.*\n *8 /);
+  t.match(await jobs('dora'), { code: 1, stderr: /: not on the board, and not known to Slurm: dora\n$/ });
+  t.match(await jobs('Node1'), { code: 2 }, 'a host list that is none, and no user');
+  const other = async (...argv: string[]) => await ask([...argv, '--board', board, '--slurm-dir', path]);
+  t.match(await other('nodes', '--job-id', '77[3]', '--user', 'bob'), { stderr: / n02\n$/ }, 'one that it looks up');
+  t.match(await other('users', 'carl'), { code: 0, stdout: /\nAD.carl +1 / });
+  t.match(await other('show', '6'), { code: 0, stdout: /^n01:/ });
+  t.match(await other('show', 'bob'), { code: 0, stdout: /^n02:/ });
+  t.match(await other('show', '99'), { code: 1, stdout: '', stderr: 'beoboard show: no job 99 has nodes\n' });
+  t.match(await other('show', 'n77'), { code: 0, stdout: /^n77: (?:.*\n)*\nn77 is a user, too, with jobs on n02\n$/ });
+  t.match(JSON.parse((await other('show', 'n77', '--json')).stdout), { nodes: [{ name: 'n77' }], of_user: ['n02'] });
+  writeFileSync(join(path, 'state'), stateText(madeState(told(16), [...PARTS, EVIL])));
   const status = await ask(['status', '--json', '--jobs', '--board', board, '--slurm-dir', path]);
   const sides = JSON.parse(status.stdout).nodes.map(({ name, slurm }: { name: string; slurm?: object }) => [
     name,

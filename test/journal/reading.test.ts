@@ -12,6 +12,7 @@ import { LINE_BYTES } from '../../src/journalfile/format.js';
 import { Journal } from '../../src/journalfile/journal.js';
 import { Listing, merged } from '../../src/journalfile/listing.js';
 import { believedUsers, JournalFolder } from '../../src/journalfile/segments.js';
+import { wallTime } from '../../src/shm/sentences.js';
 import { dayLater, parseMoment } from '../../src/text/moments.js';
 import { ended } from '../kit/children.js';
 import { DAY, isoOf, MadeJournal } from '../kit/journals.js';
@@ -562,6 +563,15 @@ t.test('moments as people write them', async t => {
     ['-1h', '2026-11-27T07:30:00.000Z'],
     ['1.5h ago', '2026-11-27T07:00:00.000Z'],
     ['2d ago', '2026-11-25T08:30:00.000Z'],
+    ['1 hour ago', '2026-11-27T07:30:00.000Z'],
+    ['90 minutes ago', '2026-11-27T07:00:00.000Z'],
+    ['now', '2026-11-27T08:30:00.000Z'],
+    ['today', '2026-11-26T23:00:00.000Z'],
+    ['yesterday', '2026-11-25T23:00:00.000Z'],
+    ['yesterday 14:00', '2026-11-26T13:00:00.000Z'],
+    ['@1795915200', '2026-11-29T01:20:00.000Z'],
+    ['@1795915200.25', '2026-11-29T01:20:00.250Z'],
+    ['2026-10-25 02:30:00 +01:00', '2026-10-25T01:30:00.000Z'],
   ];
   for (const [text, iso] of moments) t.equal(at(text), iso, text);
   for (const wrong of [
@@ -576,10 +586,19 @@ t.test('moments as people write them', async t => {
     '1h',
     '1 ago',
     '-x',
+    '@x',
+    '@1795915200123456',
+    '1 fortnight ago',
+    'yesterdays',
     '99999999d ago',
     '+99999999d',
   ])
     t.throws(() => parseMoment(wrong, now), { name: 'InputError', message: /^'.*; write/ }, wrong);
+  const twice = parseMoment('2026-10-25 02:30', now);
+  t.same([twice.ms, twice.lastMs].map(wallTime), ['2026-10-25 02:30:00 +02:00', '2026-10-25 02:30:00 +01:00']);
+  t.equal(twice.lastMs - twice.ms, 3_600_000, 'the hour that happens twice');
+  for (const once of ['2026-10-25 01:59', '2026-10-25 03:00', '2026-03-29 03:30', '2026-11-27 03:00:01'])
+    t.equal(wallTime(parseMoment(once, now).lastMs), once.padEnd(19, ':00'), once);
   // The clocks were set back between the two.
   t.equal(dayLater(Date.parse('2026-10-24T03:30:00+02:00'), 1), Date.parse('2026-10-25T03:30:00+01:00'));
 });

@@ -87,7 +87,16 @@ t.test('nodeset', { skip }, async t => {
     madeJob('4711', 'n[001-003,007]', { user: 'anna' }),
     madeJob('4712_3', 'n004', { user: 'bert' }),
     madeJob('4712_4', 'n005', { user: 'x;touch hostile' }),
+    madeJob('4713+0', 'n006', { user: 'dora@ad.example.org', raw_id: '4714' }),
+    madeJob('77[3].pbs01', 'n008', { user: 'AD\\carl' }),
   ]);
+  for (const name of ['job-4713+0', 'job-4714', 'user-dora@ad.example.org', 'user-dora'])
+    t.match(await ask('-f', `@bb:${name}`), { status: 0, stdout: 'n006' }, name);
+  for (const name of ['job-77_3.pbs01', 'job-77', 'user-AD\\carl', 'user-carl'])
+    t.match(await ask('-f', `@bb:${name}`), { status: 0, stdout: 'n008' }, name);
+  t.match(await ask('-l', '-s', 'bb', 'n008'), {
+    stdout: /^@bb:bad_health\n@bb:job-77_3.pbs01\n@bb:live\n@bb:user-AD.carl$/,
+  });
   t.match(await ask('-f', '@bb:job-4711'), { status: 0, stdout: 'n[001-003,007]' });
   t.match(await ask('-f', '@bb:job-4711&@bb:silent'), { status: 0, stdout: 'n007' });
   t.match(await ask('-f', '@bb:job-4712_3'), { status: 0, stdout: 'n004' });

@@ -44,7 +44,7 @@ t.test('which lines are understood', async t => {
   });
   const job = { cpus: 4, start_s: 9, state: 'PENDING', user: 'anna', partition: 'q', name: '\x1b[31m"x"' };
   t.strictSame(read({ job: '12[3]', nodes: 'n[1-2],b', ...job }).jobs.list, [
-    { id: '12[3]', nodes: 'n[1-2],b', ...job },
+    { id: '12[3]', raw_id: undefined, nodes: 'n[1-2],b', ...job },
   ]);
   t.match(read({ job: 7, nodes: 'n1', user: null }).jobs.list, [{ id: '7', state: 'RUNNING', user: '', cpus: 0 }]);
   for (const line of [

@@ -66,6 +66,7 @@ t.test('real answers', async t => {
   t.strictSame(parseJobs(JOBS, NONCE), [
     {
       id: '1',
+      raw_id: undefined,
       state: 'RUNNING',
       user: 'root',
       partition: 'batch',
@@ -77,10 +78,11 @@ t.test('real answers', async t => {
     ...[
       ['2', 1, 'b\n5|root|RUNNING|4|1|node002|fake'],
       ['3', 3, 'x JobState=COMPLETED Nodes=\ufffd\ufffd \t "quote" \'q\' |||'],
-      ['4_1', 1, 'arr'],
-      ['4_2', 1, 'arr'],
-    ].map(([id, cpus, name]) => ({
+      ['4_1', 1, 'arr', '6'],
+      ['4_2', 1, 'arr', '4'],
+    ].map(([id, cpus, name, raw_id]) => ({
       id,
+      raw_id,
       state: 'RUNNING',
       user: 'root',
       partition: 'batch',

@@ -35,8 +35,10 @@ t.test('events by time, nodes and kind', async t => {
   t.match({ whole, more }, { whole: true, more: 0 });
   t.ok(Date.parse(from) <= Date.now());
   t.equal((await ask('since=1h')).whole, false, 'this server does not know of an hour ago');
+  t.equal((await ask(`since=@${Math.floor(Date.now() / 1000) - 3600}`)).whole, false);
   for (const [query, why] of [
-    ['since=yesterday', /is no moment/],
+    ['since=tomorrow', /is no moment/],
+    ['since=1795915200', /the present look \d+; write @1795915200 for/],
     ['since=99999999d', /is too far away/],
     ['kind=xyzzy', /'xyzzy' is not a kind of event/],
     ['nodes=a[', /host list/],

@@ -4,7 +4,7 @@
 import t from 'tap';
 import { random } from '../../src/load/simulatednode.js';
 import { BOARD_MOST, expand, fold, foldInOrder } from '../../src/text/hostlists.js';
-import { isJobNumber } from '../../src/text/jobnumbers.js';
+import { isJobId, userFinder, withId } from '../../src/text/jobnames.js';
 import { Cells, formOf, isMeasured, isUnhealthy, stateOf, valueIn } from '../../src/web/page/cells.js';
 import { age, quantity } from '../../src/web/page/formats.js';
 import { FrameReader } from '../../src/web/page/framereader.js';
@@ -334,8 +334,67 @@ t.test('numbers and ages for people', async t => {
   for (const [text, ms] of ages) t.equal(age(ms), text);
 });
 
-t.test('the number of a job, or of a part of one', t => {
-  for (const number of ['4711', '4711_3', '4711+1', '4711.3', '4711+1_2']) t.ok(isJobNumber(number), number);
-  for (const other of ['', 'n4711', '4711.', '_3', '4711_n', '47 11', '4711-3']) t.notOk(isJobNumber(other), other);
+t.test('ids of jobs, as schedulers, logs and people write them', t => {
+  const ids = ['4711', '4711_3', '4711+1', '4711.3', '77[3].pbs01', '77[]', '77.pbs01', '4711_[1-3,7]', '6.batch'];
+  for (const id of ids) t.ok(isJobId(id), id);
+  for (const other of ['', 'n4711', '4711.', '_3', '4711_n', '47 11', '4711-3', '4711+', '77[a]', '77]'])
+    t.notOk(isJobId(other), other);
+  const jobs = [
+    ...[['3_2', '6'], ['3_3', '3'], ['1+0'], ['1+1', '2'], ['77[3].pbs01'], ['77[30].pbs01'], ['9.2'], ['q1']],
+    ...[['8.pbs01.example.org'], ['8.pbs02'], ['15'], ['150']],
+  ].map(([id = '', raw_id]) => ({ id, raw_id }));
+  const rows: (readonly [asked: string, found: string])[] = [
+    ...([
+      ['6', '3_2'],
+      ['3', '3_2 3_3'],
+      ['2', '1+1'],
+      ['1', '1+0 1+1'],
+      ['1+0', '1+0'],
+      ['1+2', ''],
+    ] as const),
+    ...([
+      ['3_2', '3_2'],
+      ['3_[1-2]', '3_2'],
+      ['3_1', ''],
+      ['3[2]', '3_2'],
+      ['6.batch', ''],
+      ['q1', 'q1'],
+    ] as const),
+    ...([
+      ['77[3].pbs01', '77[3].pbs01'],
+      ['77[3]', '77[3].pbs01'],
+      ['77_3.PBS01', '77[3].pbs01'],
+    ] as const),
+    ...([
+      ['77', '77[3].pbs01 77[30].pbs01'],
+      ['77[].pbs01', '77[3].pbs01 77[30].pbs01'],
+    ] as const),
+    ...([
+      ['77[3].pbs02', ''],
+      ['77[3].pbs', ''],
+      ['9', '9.2'],
+      ['9_2', '9.2'],
+      ['15', '15'],
+      ['15.srv', '15'],
+    ] as const),
+    ...([
+      ['8', '8.pbs01.example.org 8.pbs02'],
+      ['8.pbs01', '8.pbs01.example.org'],
+      ['8.pbs02.a.b', '8.pbs02'],
+    ] as const),
+  ];
+  for (const [asked, found] of rows)
+    t.equal(
+      withId(jobs, asked)
+        .map(({ id }) => id)
+        .join(' '),
+      found,
+      asked,
+    );
+  const find = userFinder(['anna', 'anna@a.org', 'bob@a.org', 'bob@b.org', 'AD\\carl', ''].map(user => ({ user })));
+  t.same(
+    [find('anna'), find('bob'), find('carl'), find('AD\\carl'), find('dora')],
+    [...[['anna'], ['bob@a.org', 'bob@b.org'], ['AD\\carl'], ['AD\\carl'], []]],
+  );
   t.end();
 });

@@ -147,8 +147,10 @@ export function parseJobs(text: string, nonce: string, leftOut = new LeftOut()):
     }
     // A job that has no nodes yet, or none any more, is not shown.
     if (nodes === '') continue;
+    const isId = /^[\d_+[\]%,-]{1,64}$/.test(id);
     jobs.push({
-      id: /^[\d_+[\]%,-]{1,64}$/.test(id) ? id : number,
+      id: isId ? id : number,
+      raw_id: isId && id !== number ? number : undefined,
       state: cut(state),
       user: cut(user),
       partition: cut(partition),

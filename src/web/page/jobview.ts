@@ -3,7 +3,7 @@
 
 import type { JobInfo, UserInfo } from '../../presentation/shapes.js';
 import { tryExpand } from '../../text/hostlists.js';
-import { withNumber } from '../../text/jobnumbers.js';
+import { userFinder, withId } from '../../text/jobnames.js';
 import type { OddInfo } from '../answers.js';
 import { byId, make, set, show, write, writeRows } from './dom.js';
 import { count, NOTHING, quantity } from './formats.js';
@@ -176,15 +176,16 @@ export class JobView {
     return this.#jobs.filter(({ nodes }) => tryExpand(nodes, 'any')?.includes(name));
   }
 
-  /** A job by its number, which parts of an array may have together. */
+  /** A job by its id, which parts of an array may have together. */
   numbered(id: string): Pick<JobInfo, 'id' | 'nodes'> | undefined {
-    const nodes = withNumber(this.#jobs, id).flatMap(({ nodes }) => (nodes === '' ? [] : [nodes]));
+    const nodes = withId(this.#jobs, id).flatMap(({ nodes }) => (nodes === '' ? [] : [nodes]));
     return nodes.length === 0 ? undefined : { id, nodes: nodes.join() };
   }
 
   /** The nodes of jobs of that name, or of that user, as a host list; undefined: there are none. */
   nodesOf(asked: string): string | undefined {
-    const of = this.#jobs.filter(({ user, name, nodes }) => [user, name].includes(asked) && nodes !== '');
+    const users = userFinder(this.#jobs)(asked);
+    const of = this.#jobs.filter(({ user, name, nodes }) => (users.includes(user) || name === asked) && nodes !== '');
     return of.length === 0 ? undefined : of.map(({ nodes }) => nodes).join();
   }
 

@@ -4,7 +4,7 @@
 import type { TroubleInfo } from '../../acks/info.js';
 import type { JobInfo } from '../../presentation/shapes.js';
 import { tryExpand } from '../../text/hostlists.js';
-import { isJobNumber } from '../../text/jobnumbers.js';
+import { isJobId } from '../../text/jobnames.js';
 import type { Cells } from './cells.js';
 import type { JobView } from './jobview.js';
 import { isState } from './legend.js';
@@ -49,13 +49,14 @@ export function meaningOf(text: string, { cells, jobs, trouble }: SearchSources)
   const names = tryExpand(text, 'any');
   const found = (names ?? []).map(name => cells.indexOf(name)).filter(cell => cell !== undefined);
   const [cell] = found;
-  if (cell !== undefined) return { change: found.length === 1 ? {} : { select: text }, cell };
-  const [, what, owner = text] = /^(job|user)\s+(\S+)$/.exec(text) ?? [];
-  const job = what === 'user' ? undefined : jobs?.numbered(owner);
+  const [, what, owner = text] = /^(job|user)\s+(\S.*)$/.exec(text) ?? [];
+  const job = what === 'user' || (cell !== undefined && !isJobId(text)) ? undefined : jobs?.numbered(owner);
   if (job !== undefined) return { change: jobChange(job) };
   const nodes = jobs?.nodesOf(owner);
+  // The name of a node may be that of a user, too: the cursor goes to the one, and the nodes of the other are selected.
+  if (cell !== undefined) return { change: found.length > 1 ? { select: text } : nodes ? { select: nodes } : {}, cell };
   if (nodes !== undefined) return { change: { select: nodes } };
-  if (what !== undefined || isJobNumber(text))
+  if (what !== undefined || isJobId(text))
     return {
       refusal: jobs === undefined ? `“${text}”: ${NO_JOBS}` : `There is no job of ${what ?? 'number'} ${owner}`,
     };

@@ -1,0 +1,62 @@
+// The names of jobs and users, as people and programs write them: of an array's task 4711_3, 4711.3 (Grid Engine) or
+// 4711[3].pbs01 (PBS), with or without the server; of a part of a heterogeneous job 4711+1; the raw number that Slurm
+// gives each of these; anna, anna@example.org, AD\anna. Reads no file: the page uses it, too.
+
+const TASKS = String.raw`(?:[_.](?<task>\d+)|_?\[(?<tasks>[\d,-]*)\])`;
+const ID = new RegExp(String.raw`^(?<number>\d+)(?:${TASKS}|\+(?<part>\d+))?(?:\.(?<server>[a-z][\w.-]*))?$`, 'i');
+
+/** What of a job is known by name. */
+interface NamedJob {
+  readonly id: string;
+  /** Its number alone, where that is another one. */
+  readonly raw_id?: string | undefined;
+}
+
+/** From the first to the last number. */
+type Span = readonly [first: number, last: number];
+
+/** `1-3,7`. */
+const spansOf = (list: string) =>
+  list.split(',').map((text): Span => {
+    const [first = 0, last = first] = text.split('-').map(Number);
+    return [first, last];
+  });
+
+/** An id in its parts; `parts`: tasks or parts of the job, undefined: all. */
+function partsOf(id: string) {
+  const { number, task, tasks = task, part, server = '' } = ID.exec(id)?.groups ?? {};
+  if (number === undefined) return undefined;
+  const list = part ?? tasks;
+  return { number, isPart: part !== undefined, parts: list ? spansOf(list) : undefined, server: server.toLowerCase() };
+}
+
+const meet = (some: readonly Span[], others: readonly Span[]) =>
+  some.some(([first, last]) => others.some(other => first <= other[1] && other[0] <= last));
+
+const isOneServer = (a: string, b: string) =>
+  a === '' || b === '' || `${a}.`.startsWith(`${b}.`) || `${b}.`.startsWith(`${a}.`);
+
+/** The job with that id as it is listed; or else the parts of the array or heterogeneous job; or else the job with that raw number. */
+export function withId<Job extends NamedJob>(jobs: readonly Job[], text: string): readonly Job[] {
+  const listed = jobs.filter(({ id }) => id === text);
+  const asked = partsOf(text);
+  if (listed.length > 0 || asked === undefined) return listed;
+  const found = jobs.filter(({ id }) => {
+    // Most ids begin otherwise, and are not parsed.
+    const job = id.startsWith(asked.number) ? partsOf(id) : undefined;
+    if (job?.number !== asked.number || !isOneServer(job.server, asked.server)) return false;
+    const { parts } = asked;
+    return parts === undefined || (job.isPart === asked.isPart && job.parts !== undefined && meet(job.parts, parts));
+  });
+  return found.length > 0 ? found : jobs.filter(({ raw_id }) => raw_id === text);
+}
+
+/** Whether a text is written like a job's id. */
+export const isJobId = (text: string): boolean => ID.test(text);
+
+/** Answers which users of these jobs a name means: the one as listed, or else those with that name in any domain. */
+export function userFinder(jobs: readonly { readonly user: string }[]): (name: string) => readonly string[] {
+  const users = new Set(jobs.map(({ user }) => user));
+  return name =>
+    users.has(name) ? [name] : [...users].filter(user => user.replace(/^[^\\]+\\|@[^@]+$/g, '') === name);
+}
