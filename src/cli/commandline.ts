@@ -95,10 +95,7 @@ export function inFull(asked: CommandOptions): string[] {
   return statusCommand(asked, [...how, '--long']);
 }
 
-/**
- * Lines of this width with that at their beginning; later lines are indented. A backslash ends each line that
- * continues, as in a shell.
- */
+/** Lines of this width that begin with that; later ones are indented. A backslash ends a line that continues. */
 export function commandLines(head: string, pieces: readonly string[], width: number): string[] {
   const indent = ' '.repeat(head.length - head.trimStart().length + 2);
   const lines: string[] = [];

@@ -56,10 +56,7 @@ never on the board, or one of several journals is missing; 2 usage; 4 no board, 
 
 /** The time between two looks: the most that an event can be reported late. */
 const LOOK_MS = 250;
-/**
- * One of so many looks also reads the reports, because problems are known by them. So a problem that lasts a second is
- * seen twice.
- */
+/** One of so many looks also reads the reports, by which problems are known: one of a second is seen twice. */
 const REPORTS_EVERY = 2;
 
 const OF_JOURNALS = ['since', 'until', 'kind', 'follow', 'last-end', 'journal-dir'];

@@ -41,10 +41,7 @@ export class Renderer {
   readonly #host = new Host();
   readonly #measures: MeasureReader<Host>;
   readonly #textual: readonly [place: number, put: NonNullable<Metric['put']>][];
-  /**
-   * The values of a host, NaN if it has none, their ages, and the values of the opening; and its texts: the value of a
-   * text is its end there.
-   */
+  /** The values of a host, NaN if it has none, their ages, those of the opening; and its texts, each up to its end. */
   readonly #values: Float64Array;
   readonly #texts: Page;
   /** Forms of a host with metrics, by the age of its readings in seconds; that of one with old readings. */

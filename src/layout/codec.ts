@@ -279,10 +279,7 @@ function shownGetter(name: string, get: Getter, { type, count, offset }: Field):
 
 let shown: readonly ReadField[] | undefined;
 
-/**
- * The fields of a report in the order of the contract, as readers see them: without what was not measured, and without
- * unused entries of arrays.
- */
+/** The fields of a report in their order, as readers see them: without what was not measured, or is unused. */
 export function shownFields(): readonly ReadField[] {
   shown ??= gettersOf('report').map(([name, get, field]) => {
     const isMeasured = measured(field.set);

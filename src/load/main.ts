@@ -65,10 +65,7 @@ type LoadOptions = ValuesOf<typeof verb>;
 
 /** The shortest pause between two calls, ms: reports due meanwhile are sent together, and the kernel splits them. */
 const TICK_MS = 1;
-/**
- * Of fewer reports a second, those of a twentieth of the interval are sent together, or of so many ms: a call costs more
- * than its reports.
- */
+/** Of fewer reports a second those of a twentieth of the interval, or of so many ms, go together: calls are dear. */
 const [FEW, FEW_TICK_MS] = [1000, 50];
 /**
  * How many reports are made before they are sent. A small number, so that a late sender catches up evenly and not in a

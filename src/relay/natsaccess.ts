@@ -28,10 +28,7 @@ export interface AccessOptions {
 /** What the files say now, as options of the library. */
 interface Access {
   readonly authenticator?: Authenticator;
-  /**
-   * With it there is no connection without TLS: a user who asks for TLS never gets one, because an impostor would get
-   * the password in plain text.
-   */
+  /** With it there is no connection without TLS: an impostor would get the password in plain text. */
   readonly tls?: object;
 }
 

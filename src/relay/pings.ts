@@ -34,17 +34,8 @@ const errorOf = ({ askedNs, answeredNs }: Answered) => answeredNs - askedNs;
 /** The pings of one relay's run. */
 export class Pings {
   #answered: Answered[] = [];
-  #heardNs: bigint | undefined;
 
-  /** When the newest answered ping was sent; undefined: there is none. */
-  get heardNs(): bigint | undefined {
-    return this.#heardNs;
-  }
-
-  /**
-   * Adds a ping. Returns false if its bounds contradict those of the last one, so that one of the clocks stood still;
-   * then only this ping counts.
-   */
+  /** Adds a ping. False if its bounds contradict those of the last one: a clock stood still; only this one counts. */
   add(ping: Answered): boolean {
     const last = this.#answered.at(-1);
     const agrees =
@@ -53,8 +44,6 @@ export class Pings {
         ping.askedNs <= upperBound(last, ping.relayNs) + SLACK_NS);
     if (!agrees) this.#answered = [];
     this.#answered.push(ping);
-    // The time of the request and not of the answer: the proof that the relay lives is no newer than the request.
-    this.#heardNs = ping.askedNs;
     return agrees;
   }
 
@@ -74,6 +63,5 @@ export class Pings {
   /** A clock stood still: earlier pings do not count any more. */
   forget(): void {
     this.#answered = [];
-    this.#heardNs = undefined;
   }
 }

@@ -29,10 +29,7 @@ export interface ReportTick {
   bootNs: bigint;
   /** How late the timer fired, us. */
   lateUs: number;
-  /**
-   * Whether that was more than half of the time between two ticks. While a longer interval is announced, that is not
-   * the interval in the report.
-   */
+  /** Whether that was more than half of the time between two ticks; the announced interval may be longer. */
   late: boolean;
   /** Ticks without a report since the sender started. */
   missed: number;

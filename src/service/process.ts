@@ -45,10 +45,7 @@ export function refuseDebugger(): void {
 
 let gone: () => void = () => process.exit(0);
 
-/**
- * The reader of our output may end early (head, less); this is not an error. The program ends at once then, unless it
- * has set another reaction.
- */
+/** The reader of our output may end early (head, less), which is no error: the program ends, unless it reacts. */
 export function watchStdout(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     // A terminal that was hung up returns EIO.

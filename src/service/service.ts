@@ -20,10 +20,7 @@ function take(env: Environment, name: string): string | undefined {
 
 const MOST_SOCKETS = 16;
 
-/**
- * The sockets that the manager has bound for us, as in sd_listen_fds(3): descriptors from 3 on. Their variables are
- * taken out of the environment.
- */
+/** The sockets that the manager has bound for us, as in sd_listen_fds(3). Their variables leave the environment. */
 export function passedSockets(env: Environment = process.env): number[] {
   const [pid, count] = [take(env, 'LISTEN_PID'), Number(take(env, 'LISTEN_FDS') ?? 0)];
   take(env, 'LISTEN_FDNAMES');
@@ -113,10 +110,7 @@ export class Service {
   };
 }
 
-/**
- * A daemon begins: its service manager, and what is aborted when it has to end, by SIGTERM, SIGINT or one of `more`. The
- * manager knows at once.
- */
+/** A daemon begins: its service manager, which knows at once, and what SIGTERM, SIGINT or one of `more` aborts. */
 export function beginDaemon(...more: NodeJS.Signals[]): {
   service: Service;
   stop: AbortSignal;

@@ -37,7 +37,6 @@ export interface Clone {
   /** Both addresses, or the one that they share. */
   addresses: readonly string[];
   sinceMs: number;
-  lastMs: number;
   /** Whether their reports are signed: then nobody without a key makes them. */
   isProved: boolean;
 }
@@ -377,7 +376,6 @@ export class Snapshot implements SeenNodes {
     return {
       addresses: [...new Set(addresses)],
       sinceMs: Math.max(0, this.sinceStamp(at + CLONE_SINCE)) / 1e6,
-      lastMs,
       isProved: ((isMirror ? authProvedOf : orderProvedOf)(this.view, record) ?? 0) !== 0,
     };
   }

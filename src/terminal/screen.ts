@@ -66,10 +66,7 @@ export class Screen {
     return { columns: Math.min(this.output.columns || 80, 1000), rows: Math.min(this.output.rows || 24, 1000) };
   }
 
-  /**
-   * Takes the terminal, also again after another program had it, which may have changed everything. In the background
-   * gives up what it has of it.
-   */
+  /** Takes the terminal, also again after another program had it. In the background gives up what it has of it. */
   enter(): void {
     if (!isInForeground()) {
       this.leave();

@@ -141,10 +141,7 @@ function narrowed<C extends LaidColumn>(laid: readonly C[], width: number, least
   return laid.map(column => ({ ...column, wide: narrow.get(column) ?? column.wide }));
 }
 
-/**
- * The titles, and a line for each row. In a width: in the columns that fit, without those of which nothing is known and
- * that may leave.
- */
+/** The titles, and a line for each row. In a width: in the columns that fit, without empty ones that may leave. */
 export function tableLines<Row>(
   columns: readonly TableColumn<Row>[],
   rows: readonly Row[],

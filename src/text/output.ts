@@ -73,10 +73,7 @@ export function json(value: unknown): string {
 
 const NOT_ASCII = /[\x7f-\u{10ffff}]/gu;
 
-/**
- * JSON, in which characters that control a terminal, or that the locale has not, are ASCII escapes: only its strings can
- * contain any.
- */
+/** JSON, in which what controls a terminal, or the locale has not, is an ASCII escape: only strings have any. */
 export function escaped(text: string): string {
   return text.replace(speaksAscii() ? NOT_ASCII : UNSEEN, character =>
     character

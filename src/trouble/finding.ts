@@ -30,10 +30,7 @@ export interface Anomaly {
   readonly text: string;
   /** The nodes it is about; empty: it is about the receiver or this master. */
   readonly nodes: readonly Surveyed[];
-  /**
-   * Names that a sender without proof claims. The sentence is not about these nodes, but whoever asks about one of them
-   * has to see it.
-   */
+  /** Names that a sender without proof claims. The sentence is of others, but who asks of these has to see it. */
   readonly claims?: readonly string[];
 }
 

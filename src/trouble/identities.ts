@@ -15,10 +15,7 @@ import { cloneTexts } from './clones.js';
 import { type Anomaly, EACH_MOST, type Finding, shown } from './finding.js';
 import { isUnproved, oftenText, type RefusedNode, refusedTexts, sourceText } from './rejections.js';
 
-/**
- * Nodes that are not heard, and in whose name reports are rejected. `rivals`: nodes that already have a sentence about
- * a duplicate identity.
- */
+/** Nodes that are not heard, in whose name reports are rejected. `rivals`: those with a sentence on duplicates. */
 export function refused(snapshot: Snapshot, nodes: readonly Surveyed[], rivals: ReadonlySet<Surveyed>): Finding[] {
   if (Object.keys(snapshot.refused).length === 0) return [];
   const found: (RefusedNode & { node: Surveyed })[] = [];

@@ -127,10 +127,7 @@ function claimText(snapshot: Snapshot, { reason, names }: RejectedSource): strin
   return ` ${sentences.claimNames({ least, count: names.length, names: shownNames(names) })}`;
 }
 
-/**
- * What came from a source and was rejected. With a false signature the sentence names the source, because the name in
- * the report proves nothing.
- */
+/** What came from a source and was rejected. With a false signature the source is named: the name proves nothing. */
 export function sourceText(snapshot: Snapshot, source: RejectedSource): string {
   const reason = enums.reason[source.reason] ?? String(source.reason);
   const often = oftenText(snapshot, source);

@@ -155,15 +155,6 @@ export class TextCursor {
     return this.isBetweenWords() ? value : undefined;
   }
 
-  /** Skips blanks and a word; returns the word, which is empty at the end of the line. */
-  word(): string {
-    const { text } = this;
-    this.blanks();
-    const from = this.at;
-    while (this.at < text.length && !this.isBetweenWords()) this.at++;
-    return text.slice(from, this.at);
-  }
-
   isBetweenWords(): boolean {
     const next = this.text.charCodeAt(this.at);
     return next === BLANK || next === LINE_END;

@@ -19,10 +19,7 @@ function objection(stats: Stats): string | undefined {
   return undefined;
 }
 
-/**
- * What was found. Bad: not to be trusted; broken: to be trusted, but unreadable or not understood. The age is known of
- * one to be trusted.
- */
+/** What was found. Bad: not to be trusted; broken: unreadable or not understood. The age is of a trusted one. */
 type FileReading<T> = { ageSeconds?: number } & (
   | { state: 'absent' }
   | { state: 'bad' | 'broken'; why: string }

@@ -55,10 +55,7 @@ export class Cells {
     return 'all';
   }
 
-  /**
-   * [u32 layout][u32 seq][u32 previous seq][u32 n][u32 index]*n [u16 cell]*n. Throws if a frame before it is missing: a
-   * new stream is needed.
-   */
+  /** [u32 layout][u32 seq][u32 previous seq][u32 n][u32 index]*n [u16 cell]*n. Throws if a frame is missing. */
   changes(payload: Uint8Array): Changed | 'none' {
     const own = payload.byteOffset % 4 === 0 ? payload : payload.slice();
     const [layout = 0, seq = 0, previous = 0, n = 0] = new Uint32Array(own.buffer, own.byteOffset, 4);
