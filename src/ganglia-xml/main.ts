@@ -18,16 +18,8 @@ export const verb = defineVerb({
   name: 'ganglia',
   summary: VERBS.ganglia,
   options: [
-    'board',
-    'owner',
-    'listen',
-    'gzip-listen',
-    'gmetad-listen',
-    'grid',
-    'cluster-name',
-    'trusted-hosts',
-    'metrics',
-    'config',
+    ...(['board', 'owner', 'listen', 'gzip-listen', 'gmetad-listen', 'grid', 'cluster-name'] as const),
+    ...(['trusted-hosts', 'metrics', 'config'] as const),
   ],
   forms: forms.ganglia,
   examples: [

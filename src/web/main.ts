@@ -14,16 +14,8 @@ export const verb = defineVerb({
   name: 'web',
   summary: VERBS.web,
   options: [
-    'board',
-    'owner',
-    'listen',
-    'allow-host',
-    'proxy',
-    'base',
-    'show-jobs',
-    'slurm-dir',
-    'journal-run',
-    'config',
+    ...(['board', 'owner', 'listen', 'allow-host', 'proxy', 'base', 'show-jobs', 'slurm-dir'] as const),
+    ...(['journal-run', 'config'] as const),
   ],
   forms: forms.web,
   examples: [
