@@ -32,7 +32,7 @@ import type { Rejection } from './refusal.js';
 
 export type { PartInUse as Part, SenderEntry, Totals } from '../native/index.js';
 
-/** That two machines report as one node: from where, since when, and when that was last seen. */
+/** That two machines report as one node: from where, and since when. */
 export interface Clone {
   /** Both addresses, or the one that they share. */
   addresses: readonly string[];
