@@ -113,6 +113,7 @@ static void judge_unmeasured(const struct bb_overview *out, uint64_t i, const st
   const uint64_t limit_ms = bb_unmeasured_limit_ms(slot->report.interval_ms, h->longest_interval_ms);
   for (uint32_t bits = bb_unmeasured(m->recent, m->measured, slot->report.valid); bits != 0; bits &= bits - 1) {
     const struct bb_episode *e = &m->episodes[__builtin_ctz(bits)];
+    out->measured[i] &= ~(bits & -bits); /* some of its sets are there */
     if (bb_measured_ms(e) + limit_ms <= now_ms) out->unmeasured[i] |= bits & -bits;
     if (bb_was_shown(e)) out->unsettled[i] |= bits & -bits;
   }
