@@ -79,7 +79,7 @@ _beoboard_words() {
       demo) COMPREPLY=($(compgen -W '--alone --silent-from --silent-for --for --interval --help -h' -- "$cur")) ;;
       send) COMPREPLY=($(compgen -W '--to --interface --ttl --name --cluster --key-file --interval --pace-file --pace-min --pace-max --once --check --aligned --proc --sys --scratch --health-max-age --pretend --config --help -h' -- "$cur")) ;;
       receive) COMPREPLY=($(compgen -W '--board --listen --group --interface --local --cluster --nodes --capacity --uncertain-after --silent-after --longest-interval --forget-after --drain --key-file --require --clock-window --config --help -h' -- "$cur")) ;;
-      status) COMPREPLY=($(compgen -W '--nodes -w --where --by --sort --columns -o --exceptions -x --long -l --jobs --slurm-dir --journal-run --json --csv --plain --watch --color --board --owner --config --help -h' -- "$cur")) ;;
+      status) COMPREPLY=($(compgen -W '--nodes -w --where --by --sort --columns -o --exceptions -x --long -l --jobs --slurm-dir --journal-run --json --csv --csv-safe --plain --watch --color --board --owner --config --help -h' -- "$cur")) ;;
       show) COMPREPLY=($(compgen -W '--nodes -w --raw --json --slurm-dir --journal-run --color --board --owner --config --help -h' -- "$cur")) ;;
       odd) COMPREPLY=($(compgen -W '--nodes -w --where --by --json --color --board --owner --config --help -h' -- "$cur")) ;;
       ack) COMPREPLY=($(compgen -W '--until --reason --withdraw --slurm-dir --journal-run --json --board --owner --config --help -h' -- "$cur")) ;;

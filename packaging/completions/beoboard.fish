@@ -104,6 +104,7 @@ complete -c beoboard -n '__fish_seen_subcommand_from status' -l slurm-dir -xa '(
 complete -c beoboard -n '__fish_seen_subcommand_from status' -l journal-run -xa '(__fish_complete_directories)' -d 'where journals write their state'
 complete -c beoboard -n '__fish_seen_subcommand_from status' -l json -d 'one JSON object instead of text'
 complete -c beoboard -n '__fish_seen_subcommand_from status' -l csv -d 'comma-separated values: column names, then a line for each node'
+complete -c beoboard -n '__fish_seen_subcommand_from status' -l csv-safe -d '--csv for spreadsheets: a text that begins with = + - or @ gets a '\'' before it'
 complete -c beoboard -n '__fish_seen_subcommand_from status' -l plain -d 'sentences instead of a table'
 complete -c beoboard -n '__fish_seen_subcommand_from status' -l watch -d 'repeat every second until stopped'
 complete -c beoboard -n '__fish_seen_subcommand_from status' -l color -xa 'auto always never' -d 'colours: auto, always or never'

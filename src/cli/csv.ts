@@ -37,20 +37,22 @@ const USUAL = COLUMNS.filter(({ name }) => name !== 'since');
 /**
  * A line of names, then a line for each node: values without brackets and units, empty where there is none. `shown` is
  * called after the first piece; each piece is valid until the next one is asked for. Throws an InputError for a column
- * that does not exist.
+ * that does not exist. `isSafe`: no text is a formula of a spreadsheet.
  */
 export function csvPieces(
   found: Survey,
   shown: () => readonly Surveyed[],
   names: readonly string[] | undefined,
+  isSafe = false,
 ): Iterable<Uint8Array> {
-  return pieces(found, shown, names ? chosenColumns(names) : USUAL);
+  return pieces(found, shown, names ? chosenColumns(names) : USUAL, isSafe);
 }
 
 function* pieces(
   { snapshot }: Survey,
   shown: () => readonly Surveyed[],
   columns: readonly Column[],
+  isSafe: boolean,
 ): Generator<Uint8Array> {
   yield Buffer.from(`${columns.map(({ name }) => name).join(',')}\r\n`);
   const most = columns.length * CELL_MOST;
@@ -62,7 +64,7 @@ function* pieces(
       if (i > 0) page.text(',');
       const value = name === 'state' ? state : field.value(node);
       if (typeof value === 'number') putNumber(page, value);
-      else if (value !== undefined) putCell(page, value);
+      else if (value !== undefined) putCell(page, isSafe && /^[=+@-]/.test(value) ? `'${value}` : value);
     }
     page.text('\r\n');
     if (page.room > most) continue;

@@ -26,7 +26,7 @@ export const verb = defineVerb({
   summary: VERBS.status,
   options: [
     ...(['nodes', 'where', 'by', 'sort', 'columns', 'exceptions', 'long', 'jobs', 'slurm-dir', 'journal-run'] as const),
-    ...(['json', 'csv', 'plain', 'watch', 'color', 'board', 'owner', 'config'] as const),
+    ...(['json', 'csv', 'csv-safe', 'plain', 'watch', 'color', 'board', 'owner', 'config'] as const),
   ],
   letters: { w: 'nodes', o: 'columns', x: 'exceptions', l: 'long' },
   arguments: ['[lists...]'],
@@ -133,7 +133,12 @@ async function answer(
   const { snapshot } = found;
   if (options.csv) {
     const { csvPieces } = await import('./csv.js');
-    return csvPieces(found, () => ordered(exceptions(found, options.exceptions), options.sort), options.columns);
+    return csvPieces(
+      found,
+      () => ordered(exceptions(found, options.exceptions), options.sort),
+      options.columns,
+      options.csvSafe,
+    );
   }
   const { schedulerViewOf } = await import('../schedulerfile/schedulerview.js');
   const scheduler = schedulerViewOf(options.slurmDir, snapshot);
@@ -174,7 +179,8 @@ async function answer(
 }
 
 export async function main(argv: string[]): Promise<number> {
-  const { values, args, given } = parseVerb(verb, argv);
+  const { values: told, args, given } = parseVerb(verb, argv);
+  const values = { ...told, csv: told.csv || told.csvSafe };
   const wrong = disagreement(values);
   if (wrong !== undefined) throw new UsageError(verb.name, wrong);
   await checkFields(values);

@@ -324,6 +324,7 @@ export const options = {
   record: optional('FILE', 'write every answer to a new file for --play', file),
   play: optional('FILE', 'show a recording of --record instead of a node', file),
   csv: flag('comma-separated values: column names, then a line for each node'),
+  'csv-safe': flag("--csv for spreadsheets: a text that begins with = + - or @ gets a ' before it"),
   plain: flag('sentences instead of a table'),
   color: one('WHEN', 'colours: auto, always or never', oneOf('auto', 'always', 'never'), standard('auto')),
   fail: optional(

@@ -520,6 +520,23 @@ t.test('the text is that of test/golden/status.txt, and no line is wider than th
   t.equal(sections(text).size, expected.size);
 });
 
+t.test('--csv-safe: no text is a formula, and numbers stay numbers', async t => {
+  const found = survey(
+    madeBoard(
+      [
+        ['=1+1', 1],
+        ['-x', 1],
+        ['n1', 1],
+      ].map(([name, age]) => ({ name, age }) as never),
+    ),
+  );
+  const rows = Array.from(
+    csvPieces(found, () => found.nodes, ['name', 'age'], true),
+    piece => Buffer.from(piece).toString(),
+  );
+  t.same(rows.join('').match(/^.*?(?=,)/gm), ['name', "'=1+1", "'-x", 'n1']);
+});
+
 t.test('colours only accompany words', async t => {
   const found = () => survey(madeBoard(dozen));
   const coloured = (await statusText(found(), { ...PLAIN, paint: painter('always') })).join('');
