@@ -31,6 +31,15 @@ def said(*command, accepted=(0,)):
     return done.stdout
 
 
+def elsewhere(names):
+    """These nodes without one called localhost, which would be the machine that runs clush."""
+    parts = re.findall(r"(?:\[[^\]]*\]|[^,\s\[])+", names)
+    kept = [one for one in parts if not re.fullmatch(r"localhost(?:[46]|\[[46,-]+\])?(?:\..*)?", one)]
+    if len(kept) < len(parts):
+        print("beoboard: a node called localhost is left out", file=sys.stderr)
+    return ",".join(kept)
+
+
 def named():
     """The name on stdin. One that could mean something else to a shell is refused."""
     name = sys.stdin.read(1000).strip()
@@ -78,10 +87,10 @@ def of_node(node):
 def main():
     question = sys.argv[1]
     if question == "map":
-        print(mapped(named()), end="")
+        print(elsewhere(mapped(named())))
     elif question == "all":
         # Which nodes there are is known also from a board whose receiver does not run.
-        print(said("beoboard-nodes", accepted=(0, NO_BOARD)), end="")
+        print(elsewhere(said("beoboard-nodes", accepted=(0, NO_BOARD))))
     elif question == "list":
         print(*STATES, *PROBLEMS, *groups_of(jobs()), sep="\n")
     else:

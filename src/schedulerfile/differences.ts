@@ -72,7 +72,7 @@ function kindsOf(
   if (settled && base === 'allocated' && gpusBusy === 0 && cpusBusy < IDLE_SHARE * (node.cpus_used ?? 0))
     return ['idle_in_job'];
   const isBusy = cpusBusy >= Math.max(1, BUSY_SHARE * cpus) || gpusBusy > 0;
-  return jobs.length === 0 && base === 'idle' && isBusy ? ['busy_without_job'] : [];
+  return jobs.length === 0 && base === 'idle' && isBusy && !node.no_jobs ? ['busy_without_job'] : [];
 }
 
 interface LastDifference {

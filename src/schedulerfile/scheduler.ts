@@ -26,6 +26,8 @@ export interface StateMeaning {
   readonly base?: BaseState | undefined;
   /** Whether it would start a job there now. */
   readonly takes_jobs?: true | undefined;
+  /** Whether it never starts a job there: no queue, partition or slot has the node. */
+  readonly no_jobs?: true | undefined;
   /** Whether a job is about to leave the node. */
   readonly ending?: true | undefined;
   /** Whether it has, or may have, switched the node off: the board does not expect to hear it. */

@@ -119,6 +119,13 @@ t.test('nodeset', { skip }, async t => {
   }
   t.notOk(existsSync('hostile'));
 
+  const other = makeBoard(t, { live: ['localhost', 'n1'] });
+  beat(other.path);
+  const ofOwn = asking(programs(other.path));
+  const left = /a node called localhost is left out/;
+  for (const asked of [['@bb:live'], ['-a', '-s', 'bb']])
+    t.match(await ofOwn('-f', ...asked), { status: 0, stdout: 'n1', stderr: left });
+
   clearInterval(beats);
   stall(board, 60);
   t.match(await ask('-f', '@bb:silent'), { status: 1, stdout: '' }, 'from a stalled board nothing is known');

@@ -28,8 +28,9 @@ const STATES = ['never', 'live', 'uncertain', 'silent', 'left', 'unknown'];
 const HOSTILE = "{{ lookup('pipe', 'touch hostile') }}";
 
 /** Nodes with names of groups, which Ansible would take for these. */
-const GROUPS = ['all', 'bb_live'];
-const leftOut = (name: string) => `beoboard-inventory: node ${name} is left out: it has the name of a group\n`;
+const GROUPS = ['all', 'bb_live', 'localhost'];
+const leftOut = (name: string) =>
+  `beoboard-inventory: node ${name} is left out: ${name === 'localhost' ? 'that is the machine Ansible runs on' : 'it has the name of a group'}\n`;
 
 // Shared memory may forbid programs.
 const own = folder(t, join(ROOT, 'build'));

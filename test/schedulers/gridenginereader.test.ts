@@ -101,8 +101,10 @@ t.test('hosts: which are understood', async t => {
       host('n3', queue('all.q', 0, 4, 'd'), queue('b.q', 0, 4, 'd')),
       host('n4'),
       host('n5', queue('all.q', 0, 4, '')).replace('>4<', '>-<'),
-    ).list.map(({ name, state, cpus, cpus_used = 0 }) => [name, state, cpus, cpus_used].join(' ')),
-    ['n1 allocated+b.q:d 4 4', 'N2.example.org idle+au 4 0', 'n3 idle+d 4 0', 'n4 no-queue 4 0', 'n5 idle 0 0'],
+    ).list.map(({ name, state, cpus, cpus_used = 0, no_jobs = '' }) =>
+      [name, state, cpus, cpus_used, no_jobs].join(' ').trimEnd(),
+    ),
+    ['n1 allocated+b.q:d 4 4', 'N2.example.org idle+au 4 0', 'n3 idle+d 4 0', 'n4 no-queue 4 0 true', 'n5 idle 0 0'],
   );
   t.strictSame(
     read(host('n1', queue('all.q', 0, 4, '')), host('n1', queue('all.q', 1, 4, ''))).list,

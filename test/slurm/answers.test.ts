@@ -62,6 +62,9 @@ t.test('real answers', async t => {
     node008: /^long long .*…$/,
   });
   t.equal(reasons.node007, undefined, 'of a comment nothing is told');
+  t.ok(nodes.every(({ no_jobs }) => no_jobs === undefined));
+  const [, row = ''] = /^(NodeName=node007.*)$/m.exec(NODES) ?? [];
+  t.match(parseNodes(row.replace(' Partitions=batch', '')), [{ no_jobs: true }], 'a node of no partition');
   t.match(nodes[3], { host: 'vm', reason_by: 'root', reason_s: 1_795_420_944, memory_mib: 1000 });
   t.strictSame(parseJobs(JOBS, NONCE), [
     {
@@ -664,12 +667,13 @@ t.test('when Slurm and the board disagree', async t => {
     ['suspended', 'ALLOCATED', 4, [running('n1', { state: 'SUSPENDED' })], { state: 'live', cpus: 8, cpusBusy: 0 }, ''],
     ['not measured', 'ALLOCATED', 4, [running('n1')], { state: 'live' }, ''],
     ['busy without one', 'IDLE', 0, [], { state: 'live', cpus: 8, cpusBusy: 1.2 }, 'busy_without_job'],
+    ['where none starts', 'IDLE', 0, [], { state: 'live', cpus: 8, cpusBusy: 1.2 }, ''],
     ['a little', 'IDLE', 0, [], { state: 'live', cpus: 8, cpusBusy: 0.7 }, ''],
     ['a little of much', 'IDLE', 0, [], { state: 'live', cpus: 128, cpusBusy: 8 }, ''],
   ];
   for (const [what, state, cpus_used, jobs, seen, kinds] of cases) {
     const differences = new Differences();
-    const nodes = [{ ...node('N1', undefined, state), cpus_used }];
+    const nodes = [{ ...node('N1', undefined, state), cpus_used, no_jobs: what === 'where none starts' || undefined }];
     const look = {
       nodes,
       jobs: jobs.map(job => ({ ...job, nodes: 'N1' })),

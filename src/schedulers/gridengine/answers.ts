@@ -39,6 +39,7 @@ export function meaningOf(queues: readonly QueueOnHost[]): StateMeaning {
   if (every(/E/)) return { base: 'error' };
   return {
     base: queues.some(({ used }) => used > 0) ? 'allocated' : 'idle',
+    no_jobs: queues.every(({ slots }) => slots === 0) || undefined,
     takes_jobs: queues.some(({ letters, slots }) => letters === '' && slots > 0) || undefined,
     aside: every(/d/) ? 'disabled' : every(/[ds]/) ? 'suspended' : undefined,
   };

@@ -75,6 +75,8 @@ function nodeOf(name: string, row: string): SchedulerNode {
     host: host === undefined || host === name ? undefined : host,
     state,
     ...meaningOf(state),
+    // In every version that is read, a node of a partition has this.
+    no_jobs: / Partitions=\S/.test(head) ? undefined : true,
     cpus: whole(head, 'CPUTot') ?? 0,
     cpus_used: whole(head, 'CPUAlloc') || undefined,
     memory_mib: whole(head, 'RealMemory') || undefined,
