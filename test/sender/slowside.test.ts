@@ -1,7 +1,7 @@
 // The slow side: a source that hangs in the kernel loses its own readings, at the next round, and affects neither the
 // other sources nor a report; it recovers when it answers. With real children and a real FIFO.
 //
-// @seconds 9
+// @seconds 18
 // @waits
 
 import { execFileSync } from 'node:child_process';
@@ -54,14 +54,14 @@ function open(t: { teardown(end: () => void): void }, sources: RoundSource[]) {
   /**
    * Releases the hanging source by opening the other end of its FIFO. From then on, a file that does not hang is there.
    */
-  const release = () => {
+  const release = (text = 'x') => {
     renameSync(fifo, `${fifo}.old`);
-    writeFileSync(fifo, '');
+    writeFileSync(fifo, text);
     const fd = openSync(`${fifo}.old`, constants.O_WRONLY | constants.O_NONBLOCK);
-    writeSync(fd, 'x');
+    writeSync(fd, text);
     closeSync(fd);
   };
-  return { slow, look, told, release };
+  return { slow, look, told, release, fifo };
 }
 
 t.test('before the first round there is nothing; after it, everything', async t => {
@@ -112,6 +112,52 @@ t.test('a child that crashes costs a round and no more', async t => {
   slow.start();
   await until('the source behind it is read', () => look().sets.includes('fabric'));
   t.ok(look().report.slow_boot_ns > 0n);
+});
+
+t.test('the next child goes on with the sums of the last one', async t => {
+  const { slow, look, release, fifo } = open(t, [
+    { name: 'sum', periodMs: 0 },
+    { name: 'pipesum', periodMs: 0 },
+  ]);
+  renameSync(fifo, `${fifo}.later`);
+  const say = (path: string, members: object) => {
+    writeFileSync(`${fifo}.new`, JSON.stringify(members));
+    renameSync(`${fifo}.new`, path);
+  };
+  const seen: Record<string, number | undefined> = {};
+  /** Nothing but the sum before may be published on the way. */
+  const become = async (what: string, set: 'edac' | 'throttle', sum: number) => {
+    const from = set === 'edac' ? 'edac_ce' : 'throttle_events';
+    await until(what, () => {
+      const { sets, report } = look();
+      const now = sets.includes(set) ? report[from] : undefined;
+      if (now !== undefined && now !== seen[set] && now !== sum) t.fail(`${what}: ${set} is ${now}`);
+      return now === sum;
+    });
+    seen[set] = sum;
+  };
+  say(`${fifo}.sum`, { a: 100, b: 50 });
+  say(fifo, { a: 10, b: 5 });
+  slow.start();
+  await become('both are there', 'edac', 150);
+  await become('both are there', 'throttle', 15);
+  say(`${fifo}.sum`, { a: 101 });
+  say(fifo, { a: 11 });
+  await become('one has left', 'edac', 151);
+  await become('one has left', 'throttle', 16);
+  renameSync(`${fifo}.later`, fifo);
+  await until('one sum hangs', () => look().flags.includes('slow_stale'));
+  say(`${fifo}.sum`, { a: 103 });
+  await become('the other goes on in the next child', 'edac', 153);
+  say(`${fifo}.sum`, { a: 103, b: 57 });
+  await become('what left before is back, and has counted', 'edac', 160);
+  t.notOk(look().sets.includes('throttle'));
+  release(JSON.stringify({ a: 12, b: 6 }));
+  await become('what hung goes on in a child that had not read it', 'throttle', 18);
+  writeFileSync(fifo, 'end');
+  await until('a child has ended', () => !look().sets.includes('throttle'));
+  say(`${fifo}.sum`, { a: 104 });
+  await become('the next one goes on', 'edac', 161);
 });
 
 t.test('the readings of a child are gone if the next child has none', async t => {

@@ -25,6 +25,8 @@ interface SumOptions {
   isTally?: boolean;
   /** Over no members it is 0, and not unknown. */
   isOfNone?: boolean;
+  /** After so long without a round, ms, all members count as new. */
+  unseenMs?: number;
 }
 
 /** For so long a member that cannot be read keeps the sum from being known; then it counts as one that has gone. */
@@ -37,9 +39,8 @@ function grown(from: KernelCount, to: KernelCount, modulo: KernelCount): KernelC
 }
 
 export class MemberSum<K extends string> {
-  #known = new Map<string, Known<K>>();
-  #hasBegun = false;
-  readonly #sum: Record<K, KernelCount>;
+  /** What it knows, which another process can go on with. */
+  readonly kept: { known: Map<string, Known<K>>; hasBegun: boolean; sum: Record<K, KernelCount>; addedMs: number };
   /** More members came than there is room for. */
   isFull = false;
   /** One that wraps grew by half of that or more in the last round. */
@@ -49,13 +50,16 @@ export class MemberSum<K extends string> {
     private readonly keys: readonly K[],
     private readonly options: SumOptions,
   ) {
-    this.#sum = Object.fromEntries(keys.map(key => [key, 0])) as Record<K, KernelCount>;
+    const sum = Object.fromEntries(keys.map(key => [key, 0])) as Record<K, KernelCount>;
+    this.kept = { known: new Map(), hasBegun: false, sum, addedMs: 0 };
   }
 
   /** The sum after a round over all members that are there; undefined: it is not known. `nowMs`: of any clock. */
   add(members: readonly SumMember<K>[], nowMs: number): Readonly<Record<K, KernelCount>> | undefined {
-    const { room, isTally = false, isOfNone = false } = this.options;
-    const before = this.#known;
+    const { room, isTally = false, isOfNone = false, unseenMs } = this.options;
+    const { kept } = this;
+    const before = nowMs - kept.addedMs > (unseenMs ?? nowMs) ? new Map<string, Known<K>>() : kept.known;
+    if (unseenMs !== undefined) kept.addedMs = nowMs;
     const now = new Map<string, Known<K>>();
     let isWhole = true;
     this.isFull = false;
@@ -77,15 +81,11 @@ export class MemberSum<K extends string> {
         now.set(name, { counts, unreadMs: undefined });
       }
     }
-    this.#hasBegun ||= isOfNone || now.size > 0;
+    kept.hasBegun ||= isOfNone || now.size > 0;
     // One that has gone is remembered as long as there is room.
     if (isTally) for (const [name, known] of before) if (!now.has(name) && now.size < room) now.set(name, known);
-    this.#known = now;
-    return isWhole && !this.isFull && this.#hasBegun ? { ...this.#sum } : undefined;
-  }
-
-  renew(): void {
-    this.#known.clear();
+    kept.known = now;
+    return isWhole && !this.isFull && kept.hasBegun ? { ...kept.sum } : undefined;
   }
 
   #move(
@@ -93,8 +93,8 @@ export class MemberSum<K extends string> {
     to: Readonly<Record<K, KernelCount>>,
     modulo: SumMember<K>['modulo'],
   ): void {
-    const sum = this.#sum;
-    if (!this.#hasBegun) {
+    const { sum, hasBegun } = this.kept;
+    if (!hasBegun) {
       for (const key of this.keys) sum[key] = add(sum[key], to[key]);
       return;
     }

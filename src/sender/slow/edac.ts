@@ -4,7 +4,7 @@ import { constants } from '../../layout/layout.gen.js';
 import { modulo32 } from '../collect/kerneltext.js';
 import { MemberSum } from '../collect/membersum.js';
 import { readOnce } from '../kernelfile.js';
-import { bootMs, endMembers, names, parseCount, type SlowSource, source } from './source.js';
+import { bootMs, endMembers, keeping, names, parseCount, type SlowSource } from './source.js';
 
 /** What a controller is: drivers number anew when they are loaded again. */
 function idOf(dir: string, mc: string): string {
@@ -14,7 +14,7 @@ function idOf(dir: string, mc: string): string {
 
 export function makeEdac(): SlowSource {
   const sum = new MemberSum(['ce', 'ue'], { room: constants.most.members, isTally: true });
-  return source('edac', (now, world) => {
+  return keeping('edac', [sum.kept], (now, world) => {
     const dir = `${world.sys}/devices/system/edac/mc`;
     const all = names(dir, /^mc\d+$/).map(mc => {
       const id = idOf(dir, mc);

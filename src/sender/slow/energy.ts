@@ -5,7 +5,7 @@ import { constants } from '../../layout/layout.gen.js';
 import { type KernelCount, over, times } from '../collect/kerneltext.js';
 import { MemberSum } from '../collect/membersum.js';
 import { readOnce } from '../kernelfile.js';
-import { bootMs, names, parseCount, type ReadingBuilder, type SlowSource, source, whole } from './source.js';
+import { bootMs, keeping, names, parseCount, type ReadingBuilder, type SlowSource, whole } from './source.js';
 
 interface Zone {
   /** By its package, because folders are numbered as zones come. */
@@ -17,16 +17,11 @@ interface Zone {
 /** In so long a counter may have come round unseen, ms. */
 const MOST_UNSEEN_MS = 60_000;
 
-/** Adds up the zones of one kind, from round to round, microjoules. */
-function makeSum(): (zones: readonly Zone[], nowMs: number) => KernelCount | undefined {
-  const sum = new MemberSum(['uj'], { room: constants.most.zones });
-  let readMs = 0;
-  return (zones, nowMs) => {
-    if (nowMs - readMs > MOST_UNSEEN_MS) sum.renew();
-    readMs = nowMs;
-    const total = sum.add(zones, nowMs);
-    return sum.isDoubtful ? undefined : total?.uj;
-  };
+/** What the zones of one kind used, microjoules. */
+function add(sum: MemberSum<'uj'>, zones: readonly Zone[] | undefined, nowMs: number): KernelCount | undefined {
+  if (!zones?.length) return undefined;
+  const total = sum.add(zones, nowMs);
+  return sum.isDoubtful ? undefined : total?.uj;
 }
 
 /** Whole joules, in mJ: finer values would show an attacker what the CPU computes. */
@@ -81,16 +76,14 @@ function readZones(
 }
 
 export function makeEnergy(): SlowSource {
-  const cpu = makeSum();
-  const dram = makeSum();
-  const before = new Map<string, KernelCount>();
-  return source('energy', (now, world) => {
+  const options = { room: constants.most.zones, unseenMs: MOST_UNSEEN_MS };
+  const [cpu, dram] = [new MemberSum(['uj'], options), new MemberSum(['uj'], options)];
+  const kept = { before: new Map<string, KernelCount>() };
+  return keeping('energy', [cpu.kept, dram.kept, kept], (now, world) => {
     const dir = `${world.sys}/class/powercap`;
-    const packages = readZones(dir, ZONE, PACKAGE, now, before);
-    const cpuUj = packages?.length ? cpu(packages, bootMs(world)) : undefined;
+    const cpuUj = add(cpu, readZones(dir, ZONE, PACKAGE, now, kept.before), bootMs(world));
     now.put('energy_cpu', cpuUj === undefined ? undefined : { energy_cpu_mj: wholeJoules(cpuUj) });
-    const memory = readZones(dir, SUBZONE, DRAM, now, before);
-    const dramUj = memory?.length ? dram(memory, bootMs(world)) : undefined;
+    const dramUj = add(dram, readZones(dir, SUBZONE, DRAM, now, kept.before), bootMs(world));
     now.put('energy_dram', dramUj === undefined ? undefined : { energy_dram_mj: wholeJoules(dramUj) });
   });
 }

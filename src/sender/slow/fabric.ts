@@ -11,12 +11,12 @@ import { readOnce } from '../kernelfile.js';
 import {
   bootMs,
   endMembers,
+  keeping,
   names,
   parseCount,
   type ReadingBuilder,
   type SlowSource,
   type SlowWorld,
-  source,
   whole,
 } from './source.js';
 
@@ -104,16 +104,16 @@ const REST_MS = 60_000;
 /** @param nowMs any clock */
 export function makeFabric(nowMs: (world: SlowWorld) => number = bootMs): SlowSource {
   /** Until when a port is not asked. */
-  const resting = new Map<string, number>();
+  const kept = { resting: new Map<string, number>() };
   const sum = portSum(constants.most.members);
-  return source('fabric', (now, world) => {
+  return keeping('fabric', [sum.kept, kept], (now, world) => {
     const ms = nowMs(world);
     const read: Port[] = [];
     const members: SumMember<TrafficCount>[] = [];
     const root = `${world.sys}/class/infiniband`;
     for (const { device, port } of portsBelow(root)) {
       const dir = `${root}/${device}/ports/${port}`;
-      const isResting = (resting.get(dir) ?? 0) > ms;
+      const isResting = (kept.resting.get(dir) ?? 0) > ms;
       if (!isResting && !counts(dir)) continue;
       const { isTroubled } = now;
       const counted = isResting ? undefined : readPort(dir, now);
@@ -121,7 +121,7 @@ export function makeFabric(nowMs: (world: SlowWorld) => number = bootMs): SlowSo
       if (counted !== undefined) read.push(counted);
       // Only the first complaint of a round is told. So a port that fails rests only if its complaint was that one;
       // another is asked again in the next round.
-      else if (!isResting && !isTroubled) resting.set(dir, ms + REST_MS);
+      else if (!isResting && !isTroubled) kept.resting.set(dir, ms + REST_MS);
     }
     const total = endMembers(now, sum, members, ms, 'RDMA ports');
     now.put('fabric', total && { fabric: totalOf('fabric', total, read) });

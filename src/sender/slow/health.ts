@@ -4,7 +4,7 @@
 import type { FieldsOf } from '../../layout/codec.js';
 import { enums } from '../../layout/layout.gen.js';
 import { hasExternalFile, lookAtExternalFile, refuse } from './externalfile.js';
-import { type SlowSource, source } from './source.js';
+import { keeping, type SlowSource } from './source.js';
 
 /** For so long the file may be half written: few who write it know how to replace a file atomically. */
 const HALF_WRITTEN_S = 5;
@@ -47,26 +47,26 @@ function sayOfBroken(last: SaidHealth, ageSeconds: number, bootNs: bigint): Said
 }
 
 export function makeHealth(): SlowSource {
-  let last = NOTHING;
-  return source('health', (now, world) => {
+  const kept = { last: NOTHING };
+  return keeping('health', [kept], (now, world) => {
     const bootNs = world.bootNs();
     const path = `${world.run}/health`;
     const found = lookAtExternalFile(world, 'health', parseHealth);
     const { state, ageSeconds = 0 } = found;
     if (state === 'broken') {
-      last = sayOfBroken(last, ageSeconds, bootNs);
-      if ((last.brokenSeconds ?? 0) >= HALF_WRITTEN_S) now.complain(`${path} counts as a warning: ${found.why}`);
-    } else last = NOTHING;
+      kept.last = sayOfBroken(kept.last, ageSeconds, bootNs);
+      if ((kept.last.brokenSeconds ?? 0) >= HALF_WRITTEN_S) now.complain(`${path} counts as a warning: ${found.why}`);
+    } else kept.last = NOTHING;
     if (state === 'bad') refuse(path, now, found.why);
     if (state === 'good') {
       const isOld =
         found.value.health === OK && Math.abs(ageSeconds) * 1000 > (world.healthMostMs ?? Number.POSITIVE_INFINITY);
       if (isOld) now.complain(`${path} counts as a warning: it is older than --health-max-age`);
-      last = { word: isOld ? WARNING : found.value, ageSeconds, bootNs, brokenSeconds: undefined };
+      kept.last = { word: isOld ? WARNING : found.value, ageSeconds, bootNs, brokenSeconds: undefined };
     }
     // If the clock was set back, the age must not become impossible.
-    if (last.word !== undefined)
-      now.put('health', { ...last.word, health_age_s: Math.max(0, Math.floor(last.ageSeconds)) });
+    if (kept.last.word !== undefined)
+      now.put('health', { ...kept.last.word, health_age_s: Math.max(0, Math.floor(kept.last.ageSeconds)) });
     now.flag('held', hasExternalFile(world, 'hold', now));
   });
 }

@@ -41,6 +41,7 @@ class Reader {
   readonly #values: SlowValues;
   readonly #child: ChildProcess;
   #isOpen = true;
+  #kept: Buffer = Buffer.alloc(0);
   busy: Busy = { source: undefined, sinceMs: 0 };
   /** When it was last seen to read something or to have ended a round. */
   lastMs = performance.now();
@@ -53,11 +54,12 @@ class Reader {
     sources: number,
     world: unknown,
     orders: RoundOrders,
+    kept: Buffer,
     onMessage: (message: ChildMessage) => void,
     onEnd: (reader: Reader) => void,
   ) {
     this.readIn = new Uint32Array(sources);
-    this.#values = SlowValues.make(sources);
+    this.#values = SlowValues.make(sources, kept);
     this.#child = fork(module, [JSON.stringify({ world, orders })], {
       serialization: 'advanced',
       execArgv: [...process.execArgv, ...V8_FLAGS],
@@ -85,6 +87,11 @@ class Reader {
     return closed;
   }
 
+  /** What its sources have to remember. */
+  get kept(): Buffer {
+    return this.#isOpen ? this.#values.kept() : this.#kept;
+  }
+
   /** The number of the source that it has been reading for too long. */
   get hangsIn(): number | undefined {
     const { source, sinceMs } = this.busy;
@@ -103,6 +110,7 @@ class Reader {
   }
 
   #close(): void {
+    this.#kept = this.kept;
     if (this.#isOpen) this.#values.close();
     this.#isOpen = false;
   }
@@ -134,6 +142,8 @@ export class SlowSide implements SlowPart {
   /** Hung sources, each in its own waiting child, and the last state of that child. */
   readonly #hung = new Map<string, { reader: Reader; busy: Busy }>();
   #common: Reader | undefined;
+  /** The child that knows most, as long as there is no newer one. */
+  #newest: Reader | undefined;
   #openedMs = Number.NEGATIVE_INFINITY;
   /** The values in reports: all from the end of the same round, because rates are for the time between two ends. */
   readonly #published = new Uint32Array(PAGE_WORDS);
@@ -223,14 +233,16 @@ export class SlowSide implements SlowPart {
     this.#openedMs = performance.now();
     this.#isClosed = false;
     try {
-      return new Reader(
+      this.#newest = new Reader(
         module,
         sources.length,
         world,
         this.#orders(),
+        this.#newest?.kept ?? Buffer.alloc(0),
         message => this.#hear(message),
         reader => this.#lose(reader),
       );
+      return this.#newest;
     } catch (error) {
       this.#complain(`the slow sources cannot be read: ${(error as Error).message}`);
       this.#settle();

@@ -1,6 +1,7 @@
 // The process that can hang: reads slow sources one after another, round by round, and writes their values to a file in
 // memory. Before each source it notes there which one it begins, so that its parent can see which one hangs.
 
+import { deserialize, serialize } from 'node:v8';
 import { here } from '../world.js';
 import { fillSlow } from './fill.js';
 import { PAGE_WORDS, SlowValues } from './slowvalues.js';
@@ -89,6 +90,8 @@ class ServedRounds {
   /** For each source the round in which it was read last. */
   readonly #readIn: Uint32Array;
   readonly #sources: readonly SourceState[];
+  readonly #keep: readonly object[];
+  #kept: Buffer;
   #wanted: ReadonlySet<string> = new Set();
   #roundMs = 0;
   #round = 0;
@@ -102,6 +105,12 @@ class ServedRounds {
     this.#sources = sources.map(
       (source, i) => new SourceState(source, this.#pages.subarray(i * PAGE_WORDS, (i + 1) * PAGE_WORDS)),
     );
+    this.#keep = sources.flatMap(({ kept = [] }) => kept);
+    this.#kept = this.#values.kept();
+    const before: object[] = this.#kept.length > 0 ? deserialize(this.#kept) : []; // of the last child
+    this.#keep.forEach((kept, i) => {
+      Object.assign(kept, before[i]);
+    });
   }
 
   order({ sources, roundMs }: RoundOrders): void {
@@ -143,8 +152,11 @@ class ServedRounds {
       state.isBroken = false;
       this.#readIn[i] = round;
     }
+    const kept = serialize(this.#keep);
+    changed ||= !kept.equals(this.#kept);
+    this.#kept = kept;
     const closedBootNs = here.clocks().bootNs;
-    this.#values.publish({ round, closedBootNs, readIn: this.#readIn, pages: this.#pages, changed });
+    this.#values.publish({ round, closedBootNs, readIn: this.#readIn, pages: this.#pages, changed }, kept);
     if (round === 1) send('closed');
   }
 

@@ -31,15 +31,18 @@ export const PAGE_WORDS = REPORT_BYTES / 4;
 
 /**
  * The words of the head: the source being read, since when, the round, the edition of the pages, the end of the round
- * (64 bits), `readIn`, the round again.
+ * (64 bits), how many bytes are kept, `readIn`, the round again.
  */
 const BUSY = 0;
 const SINCE = 1;
 const ROUND = 2;
 const EDITION = 3;
 const CLOSED = 4;
-const READ_IN = 6;
+const KEPT = 6;
+const READ_IN = 7;
 const PAGES_AT = 4096;
+/** Behind the pages of each edition there is room for what the sources keep; more is forgotten. */
+const MOST_KEPT = 4 * 2 ** 20;
 
 /**
  * The pages exist twice. A child changes those that are not in force, and then switches by a word of the head: what a
@@ -64,10 +67,21 @@ export class SlowValues {
   }
 
   /** Makes the file, for a parent. Throws if the kernel has no memory for it. */
-  static make(sources: number): SlowValues {
+  static make(sources: number, kept: Buffer): SlowValues {
     const values = new SlowValues(memoryFile('beoboard-slow'), sources);
+    values.#keep(kept);
     writeSync(values.fd, values.#head, 0, values.#head.byteLength, 0);
     return values;
+  }
+
+  /** What the sources kept with the pages in force, or were given. */
+  kept(): Buffer {
+    const head = this.#read(this.#head);
+    const { [EDITION]: edition = 0, [KEPT]: length = 0 } = head;
+    const kept = Buffer.alloc(length);
+    readSync(this.fd, kept, 0, length, this.#pagesAt(edition) + this.#pages.byteLength);
+    const again = this.#read(this.#again);
+    return again[EDITION] === edition && again[KEPT] === length ? kept : this.kept();
   }
 
   close(): void {
@@ -86,10 +100,12 @@ export class SlowValues {
     writeSync(this.fd, this.#head, 0, 8, 0);
   }
 
-  publish({ round, closedBootNs, readIn, pages, changed }: ClosedRound): void {
+  /** @param kept what the sources keep, in force together with changed pages */
+  publish({ round, closedBootNs, readIn, pages, changed }: ClosedRound, kept: Buffer): void {
     if (changed) {
       this.#edition++;
       writeSync(this.fd, pages, 0, pages.byteLength, this.#pagesAt(this.#edition));
+      this.#keep(kept);
     }
     const head = this.#head;
     head[BUSY] = 0;
@@ -121,12 +137,17 @@ export class SlowValues {
     return { busy, closed: { round, closedBootNs, readIn, pages: this.#pages, changed } };
   }
 
+  #keep(kept: Buffer): void {
+    this.#head[KEPT] = kept.length <= MOST_KEPT ? kept.length : 0;
+    writeSync(this.fd, kept, 0, this.#head[KEPT], this.#pagesAt(this.#edition) + this.#pages.byteLength);
+  }
+
   #read(into: Uint32Array): Uint32Array {
     readSync(this.fd, into, 0, into.byteLength, 0);
     return into;
   }
 
   #pagesAt(edition: number): number {
-    return PAGES_AT + (edition & 1) * this.#pages.byteLength;
+    return PAGES_AT + (edition & 1) * (this.#pages.byteLength + MOST_KEPT);
   }
 }

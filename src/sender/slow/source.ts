@@ -82,6 +82,8 @@ export interface SlowSource {
   rated?: true;
   sets: readonly SetName[];
   flags?: readonly FlagName[];
+  /** What it remembers from reading to reading: plain data, with which the next child goes on. */
+  kept?: readonly object[];
   read(world: SlowWorld): SlowReading;
 }
 
@@ -160,6 +162,12 @@ export function source(name: SourceName, fill: (now: ReadingBuilder, world: Slow
     },
   };
 }
+
+/** The same of one that remembers something; see `SlowSource.kept`. */
+export const keeping = (name: SourceName, kept: readonly object[], fill: Parameters<typeof source>[1]): SlowSource => ({
+  ...source(name, fill),
+  kept,
+});
 
 /** The matching names in a folder, sorted by their numbers; empty if it cannot be read. */
 export function names(dir: string, pattern: RegExp): string[] {

@@ -6,7 +6,7 @@ import { parseCpuList, parsePackageId } from '../collect/cpus.js';
 import { modulo32 } from '../collect/kerneltext.js';
 import { MemberSum } from '../collect/membersum.js';
 import { readOnce } from '../kernelfile.js';
-import { bootMs, endMembers, parseCount, type SlowSource, source } from './source.js';
+import { bootMs, endMembers, keeping, parseCount, type SlowSource } from './source.js';
 
 /** The first CPU of each package; undefined if a CPU does not name its package. */
 function firstOfPackages(sys: string, online: readonly number[]): [id: number, cpu: number][] | undefined {
@@ -23,7 +23,7 @@ export function makeThrottle(): SlowSource {
   const sum = new MemberSum(['count'], { room: constants.most.members, isTally: true });
   // Reading the package of every CPU takes a thousand files: it is repeated only when the online CPUs change.
   let known: { key: string; cpus: [id: number, cpu: number][] | undefined } | undefined;
-  return source('throttle', (now, world) => {
+  return keeping('throttle', [sum.kept], (now, world) => {
     const { sys } = world;
     const dir = `${sys}/devices/system/cpu`;
     const count = (cpu: number, how: 'maybe' | 'parse') =>
