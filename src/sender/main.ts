@@ -195,12 +195,12 @@ async function optionsWhenNamed(argv: string[], service: Service, log: Log): Pro
     } catch (error) {
       if (!(error instanceof UsageError) || error.wrong !== UNNAMED) throw error;
       if (stop === undefined) {
+        stop = onStop();
+        process.on('SIGHUP', () => undefined); // Asked again each second.
         log.warn(`${UNNAMED}; waits for that`);
         service.ready('waits for a host name');
         service.watch(() => true);
-        process.on('SIGHUP', () => undefined); // Asked again each second.
       }
-      stop ??= onStop();
       await pause(1000, stop);
       if (stop.aborted) return undefined;
     }
