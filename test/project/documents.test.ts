@@ -223,9 +223,10 @@ ip route replace 224.0.0.0/4 dev eth0
 
 /** A command that keeps running beside the commands that follow. */
 const DAEMON =
-  /^(?:beoboard (receive|send|ganglia|prometheus|supermon|web|load|bridge)|beoboard-(send|mon))\b(?!.* --(once|help|version|status)\b)/;
-/** A command that reads a board, and needs one with a live node. */
-const READER = /\bbeoboard[ -](status|show|events|nodes|check|metrics|xml|dump|forget|jobs)\b(?! --help)/;
+  /^(?:beoboard (receive|send|ganglia|prometheus|supermon|web|load|bridge)|beoboard-(send|mon))\b(?!.* --(once|help|version|status|check)\b)/;
+/** A command that needs a board with a live node, or its receiver. */
+const READER =
+  /\bbeoboard[ -](status|show|events|nodes|check|metrics|xml|dump|forget|jobs)\b(?! --help)|beoboard-send --check/;
 /** One that leaves nothing behind that others could need. */
 const ONLY_READS =
   /^beoboard (describe|help|events|status|show|nodes|nodeset|check|metrics|xml|dump|jobs)\b[^>|&;]*$|--help$/;
