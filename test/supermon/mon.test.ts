@@ -313,8 +313,9 @@ t.test('a server above nodes, and a board above all', async t => {
   const own = await Asker.open(t, nodes[0]?.port ?? 0);
   const steady = (elements: Element[]) => elements.filter(([name]) => name === 'a1').map(([, category]) => category);
   t.same(steady(elementsOf(await client.ask('S'))), steady(elementsOf(await own.ask('S'))), 'without loss');
-  const schema = elementsOf(await client.ask('#'));
-  t.equal(new Set(schema.map(([server]) => server)).size, 4, 'two nodes, two servers');
+  // On a busy machine one of them may be left out for not having answered in time.
+  const servers = async () => new Set(elementsOf(await client.ask('#')).map(([server]) => server));
+  await until('there are two nodes, two servers', async () => (await servers()).size === 4);
   nodes[0]?.child.kill('SIGKILL');
   await until('nothing is known of one', async () =>
     elementsOf(await client.ask('0x100S')).some(([name, , state]) => name === 'a1' && state === 'unknown'),
