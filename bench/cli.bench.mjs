@@ -115,7 +115,7 @@ export async function bench({ quick, say }) {
     'check --nodes, 64 nodes': { argv: ['check', ...job] },
     'forget of an unknown node': { argv: ['forget', 'nobody', ...at], ends: 1 },
     'xml, all metrics': { argv: ['xml', ...at], seldom: true, isBulk: true },
-    'dump of the file': { argv: ['dump', ...at], seldom: true, bound: 3000, isBulk: true },
+    'dump of the file': { argv: ['dump', ...at], seldom: true, bound: 1200, isBulk: true },
     'dump --json': { argv: ['dump', '--json', ...at], seldom: true, bound: 700, isBulk: true },
     'describe, all fields': { argv: ['describe'] },
     'nodeset --expand, to 10,000 names': { argv: ['nodeset', '--expand', 'node[00001-10000]'] },
