@@ -268,13 +268,25 @@ static bool is_missing(const struct gpu *gpu) {
   return true;
 }
 
+/* A handle that the library did not give, or of which it does not say whose it is: of a GPU that is missing. */
+static struct gpu *who_has_none(unsigned index) {
+  char number[20];
+  snprintf(number, sizeof number, "number-%u", index);
+  struct gpu *gpu = gpu_with(number);
+  if (gpu != NULL) return is_missing(gpu) ? gpu : NULL;
+  for (gpu = gpus; gpu < gpus + gpu_count; gpu++)
+    if (is_missing(gpu) && !gpu_is_expected(gpu) && (on_bus(gpu) == NULL || is_of_vendor(on_bus(gpu))))
+      return gpu;
+  return gpu_add(number, "");
+}
+
 /* Whose handle that is: the GPU with its UUID; else the one at its place, which may be another one now. */
 static struct gpu *owner_of(unsigned index, bool may_add) {
   char id[ID_ROOM] = "", place[PLACE_ROOM] = "", number[20];
   struct nvml_pci pci = {0};
   const nvml_device device = slots[index].device;
-  if (nvml.uuid == NULL || CALL(NULL, nvml.uuid(device, id, sizeof id)) != NVML_SUCCESS || strchr(id, ' ') != NULL)
-    *id = 0;
+  if (nvml.uuid == NULL || CALL(NULL, nvml.uuid(device, id, sizeof id)) != NVML_SUCCESS) *id = 0;
+  if (id[strcspn(id, " \t\r\n")] != 0) *id = 0;
   if (nvml.pci != NULL && CALL(NULL, nvml.pci(device, &pci)) == NVML_SUCCESS)
     snprintf(place, sizeof place, "%04x:%02x:%02x.0", pci.domain, pci.bus & 0xff, pci.device & 0xff);
   snprintf(number, sizeof number, "number-%u", index);
@@ -289,24 +301,13 @@ static struct gpu *owner_of(unsigned index, bool may_add) {
     }
   }
   if (gpu == NULL && numbered != NULL && is_missing(numbered)) gpu = numbered;
-  if (gpu == NULL && may_add) gpu = gpu_add(*id != 0 ? id : *place != 0 ? place : number, place);
+  if (gpu == NULL && may_add && *id == 0 && *place == 0) gpu = who_has_none(index);
+  else if (gpu == NULL && may_add) gpu = gpu_add(*id != 0 ? id : place, place);
   if (gpu == NULL || !is_missing(gpu)) return NULL;
   if (at_place != NULL && at_place != gpu) *at_place->place = 0;
   if (*id != 0) snprintf(gpu->id, sizeof gpu->id, "%s", id);
   if (*place != 0) snprintf(gpu->place, sizeof gpu->place, "%s", place);
   return gpu;
-}
-
-/* The handles that the library did not give, each to a GPU that is missing. */
-static struct gpu *who_has_none(unsigned index) {
-  char number[20];
-  snprintf(number, sizeof number, "number-%u", index);
-  struct gpu *gpu = gpu_with(number);
-  if (gpu != NULL) return is_missing(gpu) ? gpu : NULL;
-  for (gpu = gpus; gpu < gpus + gpu_count; gpu++)
-    if (is_missing(gpu) && !gpu_is_expected(gpu) && (on_bus(gpu) == NULL || is_of_vendor(on_bus(gpu))))
-      return gpu;
-  return gpu_add(number, "");
 }
 
 static void find_handles(void) {

@@ -165,12 +165,12 @@ static int lock(const char *path) {
   return fd;
 }
 
-static bool told_of_file;
+static bool told_of_reading, told_of_writing;
 
 void gputable_read(const char *path) {
   static char text[MOST_TEXT];
   const char *why = load(path, text);
-  tell_once(&told_of_file, why == NULL, why, "; a GPU that does not come back is not missed", "");
+  tell_once(&told_of_reading, why == NULL, why, "; a GPU that does not come back is not missed", "");
   if (why != NULL || strcmp(text, last) == 0) return;
   memcpy(last, text, sizeof last);
   parse(text);
@@ -185,10 +185,10 @@ void gputable_write(const char *path) {
   if (why == NULL) {
     gputable_read(path);
     print(text);
-    why = told_of_file ? NULL : store(path, text);
+    why = told_of_reading ? NULL : store(path, text);
     close(held);
   }
-  tell_once(&told_of_file, why == NULL && !told_of_file, why, "; a GPU that does not come back is not missed", "");
+  tell_once(&told_of_writing, why == NULL, why, "; a GPU that does not come back is not missed", "");
   if (why != NULL) return;
   memcpy(last, text, sizeof last);
   for (unsigned i = 0; i < gpu_count; i++) gpus[i].stored = !gpu_is_expected(&gpus[i]);

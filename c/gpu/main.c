@@ -153,7 +153,10 @@ static const char *go_round(void) {
     open_again_at = 0;
   }
   gputable_read(options.state);
-  if (gputable_has_moved()) close_library();
+  if (gputable_has_moved()) {
+    close_library();
+    open_again_at = 0; /* it is opened at once, for the GPUs that are left */
+  }
   if (gputable_released_until() != 0) {
     if (is_open || !gputable_is_released()) say(SAY_INFO, "NVML is closed, as asked with --release", (char *)NULL);
     close_library();

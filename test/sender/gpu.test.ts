@@ -637,6 +637,47 @@ t.test('a GPU is known by its UUID, and missed until it answers or is forgotten'
   t.equal(await helper.end(), 0);
 });
 
+t.test('one that is forgotten keeps the others waiting for no minute', async t => {
+  const at = place(t, TWO);
+  const helper = start(t, at, ['--interval', '100ms']);
+  const shows = (what: string, text: string) => until(what, () => existsSync(at.file) && at.text().endsWith(text));
+  await shows('both are there', ` 2\n${FINE}${FINE}`);
+  answer(at.script, [...TWO, 'DeviceGetTemperature 1 15']);
+  await shows('one is lost', `${FINE}- - - - - 17 0 0\n`);
+  answer(at.script, [...TWO, 'DeviceGetCount * 0 1']);
+  t.match(run(HELPER, [...at.args, '--forget', 'GPU-11'], at.env), { code: 0, stderr: '' });
+  await shows('it is forgotten', ` 1\n${FINE}`);
+  t.equal(await helper.end(), 0);
+});
+
+t.test('a handle of nobody is that of the GPU that is missing', async t => {
+  const nobody = ['DeviceGetUUID 1 999', 'DeviceGetPciInfo 1 999'];
+  const ill = [...nobody, 'DeviceGetTemperature 1 999', 'DeviceGetUtilizationRates 1 999'];
+  for (const [known, fault] of [TWO, PLACED].flatMap(known => [nobody, ill].map(fault => [known, fault] as const))) {
+    const at = place(t, known);
+    const helper = hurried(t, at);
+    await helper.shows('both are there', FINE + FINE);
+    answer(at.script, [...known, ...fault]);
+    helper.child.kill('SIGHUP');
+    await helper.rounds(8);
+    if (fault === nobody) t.equal(at.text(), `gpu 1 nvidia 2\n${FINE}${FINE}`, 'it answers');
+    answer(at.script, known);
+    helper.child.kill('SIGHUP');
+    await helper.rounds(8);
+    await helper.shows('nobody was added', FINE + FINE);
+    t.equal(await helper.end(), 0);
+  }
+});
+
+t.test('a state file that cannot be written is told once', async t => {
+  const at = place(t, TWO);
+  const helper = hurried(t, at, ['--state', '/proc/nothere/gpus']);
+  await helper.shows('both are there', FINE + FINE);
+  await helper.rounds(8);
+  t.equal(await helper.end(), 0);
+  t.equal(helper.said().filter(line => line.includes('/proc/nothere/gpus')).length, 1);
+});
+
 t.test('eight GPUs before a restart of the machine and seven after it', async t => {
   const at = place(t, [...GOOD, 'DeviceGetCount * 0 8']);
   let helper = hurried(t, at);
@@ -648,7 +689,7 @@ t.test('eight GPUs before a restart of the machine and seven after it', async t 
   answer(at.script, [...GOOD, 'DeviceGetCount * 0 7']);
   helper = hurried(t, at);
   await helper.shows('seven', `${FINE.repeat(7)}- - - - - 17 - -\n`);
-  t.match(helper.said().join('\n'), /^GPU 7: the driver does not count it; /m);
+  await until('it says so', () => helper.said().some(line => line.startsWith('GPU 7: the driver does not count it; ')));
   await helper.end();
   const more = place(t, [...GOOD, 'DeviceGetCount * 0 1']);
   helper = hurried(t, more, ['--expect', '2']);
@@ -861,7 +902,7 @@ t.test('a call that hangs: the file is written on, and its GPU is lost after 30 
   await until('it says so', () => helper.said().some(line => line.startsWith('GPU 1 (GPU-11): a call has hung')));
   answer(at.script, TWO);
   await helper.shows('it goes on', FINE + FINE);
-  t.ok(helper.said().includes('GPU 1 (GPU-11) is back'));
+  await until('it says that, too', () => helper.said().includes('GPU 1 (GPU-11) is back'));
   t.equal(await helper.end(), 0);
 });
 
