@@ -117,8 +117,17 @@ function troubleLines({ board, owner, slurmDir, journalRun }: AckOptions, acks: 
   }
 }
 
-const nodesOf = (lines: readonly TroubleInfo[]) =>
-  fold([...new Set(lines.flatMap(({ nodes }) => (nodes === undefined ? [] : expand(nodes, BOARD_MOST))))]);
+const namesIn = (nodes = '') => (nodes === '' ? [] : expand(nodes, BOARD_MOST));
+const nodesOf = (lines: readonly TroubleInfo[]) => fold([...new Set(lines.flatMap(({ nodes }) => namesIn(nodes)))]);
+
+/** What is left of an earlier one beside new ones: if one has its key, that of the nodes which this is not about. */
+function leftOf(earlier: Ack, made: readonly Ack[]): Ack[] {
+  const taken = made.find(({ key }) => key === earlier.key);
+  if (taken === undefined) return [earlier];
+  const names = new Set(namesIn(taken.nodes));
+  const nodes = fold(namesIn(earlier.nodes).filter(name => !names.has(name)));
+  return nodes === '' ? [] : [{ ...earlier, nodes }];
+}
 
 /** Acknowledges the lines of these keys, as they are now. Returns what is wrong with the others. */
 function acknowledge(keys: readonly string[], values: AckOptions, until: string): string[] {
@@ -141,8 +150,7 @@ function acknowledge(keys: readonly string[], values: AckOptions, until: string)
       },
     ];
   });
-  const taken = new Set(made.map(({ key }) => key));
-  if (made.length > 0) changeAcks(board, nowMs, acks => [...acks.filter(({ key }) => !taken.has(key)), ...made]);
+  if (made.length > 0) changeAcks(board, nowMs, acks => [...acks.flatMap(ack => leftOf(ack, made)), ...made]);
   return keys.flatMap(key => wrongKey(key, lines) ?? []);
 }
 

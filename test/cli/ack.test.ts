@@ -97,6 +97,25 @@ t.test('a line is dimmed for all, until another node joins it', async t => {
   t.match(await trouble(), [{ key: 'root_readonly', dim: undefined }]);
 });
 
+t.test('another one of the same key leaves that of other nodes', async t => {
+  const { board, report, ask } = master(t);
+  for (const name of ['n1', 'n2']) report(name, READONLY);
+  const acks = async () => JSON.parse((await ask('ack', '--json')).stdout).acks as Ack[];
+  t.match(await ask('ack', 'root_readonly', '--until', '+2h', '--reason', 'old'), { code: 0 });
+  // As if others had had it then, which have not now.
+  changeAcks(board, Date.now(), acks => acks.map(ack => ({ ...ack, nodes: 'n[2,8-9]' })));
+  t.match(await ask('ack', 'root_readonly', '--until', '+1h', '--reason', 'new'), { code: 0 });
+  t.same(
+    (await acks()).map(({ nodes, reason }) => [nodes, reason]),
+    [
+      ['n[8-9]', 'old'],
+      ['n[1-2]', 'new'],
+    ],
+  );
+  t.match(await ask('ack', 'root_readonly', '--withdraw'), { code: 0 });
+  t.same(await acks(), [], 'both are withdrawn together');
+});
+
 t.test('a kind chooses all of its lines', async t => {
   const { report, ask, trouble } = master(t);
   report('n1', READONLY);
