@@ -600,8 +600,12 @@ function hurried(t: Test, at: Place, more: string[] = [], env: NodeJS.ProcessEnv
     const before = waits();
     await until(`${count} more rounds`, () => waits() >= before + count);
   };
-  const shows = (what: string, file: string) =>
-    until(what, () => existsSync(at.file) && at.text() === `gpu 1 ${vendor} ${file.split('\n').length - 1}\n${file}`);
+  // AMD's files go one after another: a GPU that goes while it is read may be left without its counters.
+  const alike = (text: string) => (vendor === 'amd' ? text.replace(/^(- - - - - \d+) 4 0$/gm, '$1 - -') : text);
+  const shows = (what: string, file: string) => {
+    const whole = alike(`gpu 1 ${vendor} ${file.split('\n').length - 1}\n${file}`);
+    return until(what, () => existsSync(at.file) && alike(at.text()) === whole);
+  };
   return { ...helper, rounds, shows };
 }
 
@@ -845,7 +849,7 @@ t.test("AMD's: known by their places, and missed until they answer or are forgot
   await helper.shows('no driver has it', `${first}${AMD_LOST}${third}`);
   amds(at, without(SECOND, amd(MUTE)));
   await said(`GPU 1 (${SECOND}): Is a directory (21)`);
-  t.equal(at.text(), `gpu 1 amd 3\n${first}${AMD_LOST}${third}`, 'it gives no reading');
+  await helper.shows('it gives no reading', `${first}${AMD_LOST}${third}`);
   amds(at, without(SECOND, { driver: 'amdgpu', files: {} }));
   await said(`GPU 1 (${SECOND}): No such device (19)`);
   for (const works of [
