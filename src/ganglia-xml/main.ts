@@ -18,8 +18,16 @@ export const verb = defineVerb({
   name: 'ganglia',
   summary: VERBS.ganglia,
   options: [
-    ...(['board', 'owner', 'listen', 'gzip-listen', 'gmetad-listen', 'grid', 'cluster-name'] as const),
-    ...(['trusted-hosts', 'metrics', 'config'] as const),
+    'board',
+    'owner',
+    'listen',
+    'gzip-listen',
+    'gmetad-listen',
+    'grid',
+    'cluster-name',
+    'trusted-hosts',
+    'metrics',
+    'config',
   ],
   forms: forms.ganglia,
   examples: [

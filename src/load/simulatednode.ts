@@ -54,8 +54,27 @@ const GPU_NODES = 8;
 const HIGH = 2 ** 32;
 
 const SETS = [
-  ...['cpus', 'topology', 'load', 'stat', 'cpu_share', 'memory', 'psi_cpu', 'psi_mem', 'psi_io', 'vmstat', 'net'],
-  ...['disk', 'disk_share', 'system', 'cpu_mhz', 'sender', 'clock', 'energy_cpu', 'power', 'temp_hottest', 'root'],
+  'cpus',
+  'topology',
+  'load',
+  'stat',
+  'cpu_share',
+  'memory',
+  'psi_cpu',
+  'psi_mem',
+  'psi_io',
+  'vmstat',
+  'net',
+  'disk',
+  'disk_share',
+  'system',
+  'cpu_mhz',
+  'sender',
+  'clock',
+  'energy_cpu',
+  'power',
+  'temp_hottest',
+  'root',
   'filesystems',
 ] as const satisfies (keyof typeof bits.valid)[];
 /** The `valid` of a report in which these sets were measured. */

@@ -30,7 +30,17 @@ import { escaped } from './plan.js';
 
 /** The collectors that are used by default. */
 export const DEFAULT_COLLECTORS = [
-  ...['state', 'reports', 'cpu', 'memory', 'pressure', 'disk', 'network', 'gpu', 'power', 'filesystem', 'health'],
+  'state',
+  'reports',
+  'cpu',
+  'memory',
+  'pressure',
+  'disk',
+  'network',
+  'gpu',
+  'power',
+  'filesystem',
+  'health',
   'receiver',
 ] as const;
 /** The collectors that must be asked for: useful to some users, and with many series. */

@@ -14,8 +14,16 @@ export const verb = defineVerb({
   name: 'web',
   summary: VERBS.web,
   options: [
-    ...(['board', 'owner', 'listen', 'allow-host', 'proxy', 'base', 'show-jobs', 'slurm-dir'] as const),
-    ...(['journal-run', 'config'] as const),
+    'board',
+    'owner',
+    'listen',
+    'allow-host',
+    'proxy',
+    'base',
+    'show-jobs',
+    'slurm-dir',
+    'journal-run',
+    'config',
   ],
   forms: forms.web,
   examples: [

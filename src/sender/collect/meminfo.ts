@@ -28,8 +28,17 @@ const NO_SWAP_MIB = 2 ** 32;
 
 /** Parts of the memory. */
 const PARTS = [
-  ...['mem_avail_mib', 'mem_free_mib', 'mem_buffers_mib', 'mem_cached_mib', 'mem_shmem_mib', 'mem_sreclaimable_mib'],
-  ...['mem_sunreclaim_mib', 'mem_anon_mib', 'mem_unevictable_mib', 'mem_pagetables_mib', 'mem_dirty_writeback_mib'],
+  'mem_avail_mib',
+  'mem_free_mib',
+  'mem_buffers_mib',
+  'mem_cached_mib',
+  'mem_shmem_mib',
+  'mem_sreclaimable_mib',
+  'mem_sunreclaim_mib',
+  'mem_anon_mib',
+  'mem_unevictable_mib',
+  'mem_pagetables_mib',
+  'mem_dirty_writeback_mib',
 ] as const;
 
 type RequiredField = (typeof REQUIRED)[number][0];
