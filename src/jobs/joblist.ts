@@ -194,11 +194,12 @@ export function meaningOf(words: readonly string[], slurm: SchedulerView, isNode
     if (isId && (isJob(word) || !/[a-z]/i.test(word))) found.jobs.push(word);
     else if (users.length > 0 && !isNode(word)) found.users.push(...users);
     else if (!isNode(word) && isJob(word)) found.jobs.push(word);
-    else {
-      const names = readNodes(word);
-      found.nodes.push(...names.filter(name => isNode(name) || usersNamed(name).length === 0));
-      for (const name of names) found[isNode(name) ? 'both' : 'users'].push(...usersNamed(name));
-    }
+    else
+      for (const name of readNodes(word)) {
+        const named = usersNamed(name);
+        if (isNode(name) || named.length === 0) found.nodes.push(name);
+        found[isNode(name) ? 'both' : 'users'].push(...named);
+      }
   }
   return found;
 }

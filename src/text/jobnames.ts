@@ -2,6 +2,8 @@
 // 4711[3].pbs01 (PBS), with or without the server; of a part of a heterogeneous job 4711+1; the raw number that Slurm
 // gives each of these; anna, anna@example.org, AD\anna. Reads no file: the page uses it, too.
 
+import { groupBy } from './maps.js';
+
 const TASKS = String.raw`(?:[_.](?<task>\d+)|_?\[(?<tasks>[\d,-]*)\])`;
 const ID = new RegExp(String.raw`^(?<number>\d+)(?:${TASKS}|\+(?<part>\d+))?(?:\.(?<server>[a-z][\w.-]*))?$`, 'i');
 
@@ -36,7 +38,10 @@ const meet = (some: readonly Span[], others: readonly Span[]) =>
 const isOneServer = (a: string, b: string) =>
   a === '' || b === '' || `${a}.`.startsWith(`${b}.`) || `${b}.`.startsWith(`${a}.`);
 
-/** The job with that id as it is listed; or else the parts of the array or heterogeneous job; or else the job with that raw number. */
+/**
+ * The job with that id as it is listed; or else the parts of the array or heterogeneous job; or else the job with that
+ * raw number.
+ */
 export function withId<Job extends NamedJob>(jobs: readonly Job[], text: string): readonly Job[] {
   const listed = jobs.filter(({ id }) => id === text);
   const asked = partsOf(text);
@@ -57,6 +62,6 @@ export const isJobId = (text: string): boolean => ID.test(text);
 /** Answers which users of these jobs a name means: the one as listed, or else those with that name in any domain. */
 export function userFinder(jobs: readonly { readonly user: string }[]): (name: string) => readonly string[] {
   const users = new Set(jobs.map(({ user }) => user));
-  return name =>
-    users.has(name) ? [name] : [...users].filter(user => user.replace(/^[^\\]+\\|@[^@]+$/g, '') === name);
+  const byName = groupBy(users, user => user.replace(/^[^\\]+\\|@[^@]+$/g, ''));
+  return name => (users.has(name) ? [name] : (byName.get(name) ?? []));
 }

@@ -10,6 +10,7 @@ import t from 'tap';
 import { ackPath, readAcks } from '../../src/acks/ackfile.js';
 import { acknowledged } from '../../src/acks/acks.js';
 import { chosenEvents } from '../../src/events/eventfeed.js';
+import { meaningOf } from '../../src/jobs/joblist.js';
 import { parseScrape } from '../../src/prometheus/request.js';
 import { Differences, jobsByNode } from '../../src/schedulerfile/differences.js';
 import { match } from '../../src/schedulerfile/matching.js';
@@ -134,6 +135,27 @@ for (const [door, take] of Object.entries(DOORS))
       t.ok(looked <= MOST + 4 * characters, `${what}: ${looked} numbers for ${characters} characters`);
     }
   });
+
+t.test('what a person writes costs its names, whatever users there are', async t => {
+  const users = Array.from({ length: 2000 }, (_, i) => `u${i}@example.org`);
+  const jobs = users.map((user, i) => ({ ...job('n1', i), user }));
+  const slurm = new SchedulerView(new Pairing({ state: stateWith(jobs) }, NODES));
+  let [looked, replaced] = [0, 0];
+  const { replace } = String.prototype;
+  String.prototype.replace = function (...args: unknown[]) {
+    replaced++;
+    return replace.apply(this, args as never);
+  };
+  try {
+    const isNode = () => ++looked === 0;
+    const { nodes, users: meant } = meaningOf(['n[1-200000]', 'u7'], slurm, isNode);
+    t.same([nodes.length, meant], [200_000, ['u7@example.org']]);
+  } finally {
+    String.prototype.replace = replace;
+  }
+  t.ok(looked <= 3 * 200_000, `${looked} looks`);
+  t.ok(replaced <= 4 * users.length, `${replaced} names of users`);
+});
 
 t.test('a list that was left out changes nothing about those whom it may name', t => {
   const kindsOf = (differences: readonly { kind: string; node: string }[]) =>
