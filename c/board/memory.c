@@ -321,7 +321,7 @@ void bb_memory_repair(struct bb_mapped *b, uint32_t record) {
   drop_odd(m, now_ns);
   settle_episodes(m);
   if (m->remembers_since_ns == 0) bb_store(&m->remembers_since_ns, now_ns);
-  if (is_open(m) && BB_SPELL_BEGIN(m->silence) < whole_ms(last->stamp_ns)) 
+  if (is_open(m) && BB_SPELL_BEGIN(m->silence) < whole_ms(last->stamp_ns))
     close_silence(m, &last->report, whole_ms(last->stamp_ns));
   /* Release: the writer before may have stored no more of an episode than its begin. */
   if (m->recent != recent_of(m)) bb_store_release(&m->recent, recent_of(m));

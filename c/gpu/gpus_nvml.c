@@ -481,13 +481,14 @@ void gpus_without_library(int status, unsigned expected) {
 }
 
 bool gpus_are_amds(void) {
-  bool has_nvidias = pci_gpus(gpus_sys, nvidia.pci, bus, MOST_GPUS) > 0;
-  bool has_amds = pci_gpus(gpus_sys, amd.pci, bus, MOST_GPUS) > 0;
+  bool has_nvidias = false, has_amds = false;
   for (unsigned i = 0; i < gpu_count; i++) {
     has_nvidias |= strncmp(gpus[i].id, "GPU-", 4) == 0;
     has_amds |= *gpus[i].place != 0 && strcmp(gpus[i].id, gpus[i].place) == 0;
   }
-  return (vendor = has_amds && !has_nvidias ? &amd : &nvidia) == &amd;
+  has_nvidias = has_nvidias || pci_gpus(gpus_sys, nvidia.pci, bus, MOST_GPUS) > 0;
+  has_amds = !has_nvidias && (has_amds || pci_gpus(gpus_sys, amd.pci, bus, MOST_GPUS) > 0);
+  return (vendor = has_amds ? &amd : &nvidia) == &amd;
 }
 
 void gpus_read_amds(unsigned expected) {

@@ -140,15 +140,9 @@ const isTexts = listOf(isText);
 const isNode = shapeOf<SchedulerNode>(
   {
     ...{ name: isText, host: isText, state: isText, base: isText, aside: isText, cpus: isNumber, cpus_used: isNumber },
-    ...{
-      takes_jobs: isFlag,
-      no_jobs: isFlag,
-      ending: isFlag,
-      asleep: isFlag,
-      memory_mib: isNumber,
-      memory_used_mib: isNumber,
-    },
-    ...{ gpus: isNumber, gpus_used: isNumber, reason: isText, reason_by: isText, reason_s: isSeconds, switch: isText },
+    ...{ takes_jobs: isFlag, no_jobs: isFlag, ending: isFlag, asleep: isFlag },
+    ...{ memory_mib: isNumber, memory_used_mib: isNumber, gpus: isNumber, gpus_used: isNumber },
+    ...{ reason: isText, reason_by: isText, reason_s: isSeconds, switch: isText },
   },
   ['name', 'state', 'cpus'],
 );

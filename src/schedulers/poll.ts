@@ -147,13 +147,7 @@ export class Poll {
       seen && this.#nodes.mono_ms !== undefined ? match(nodes, [...seen.keys()], this.#exceptions) : undefined;
     const now = monotonicMs();
     const isInDoubt = all.left_out ? () => true : mayName;
-    const look = {
-      nodes,
-      jobs: jobs.list,
-      nowS: Math.floor(Date.now() / 1000),
-      isOld,
-      isInDoubt,
-    };
+    const look = { nodes, jobs: jobs.list, nowS: Math.floor(Date.now() / 1000), isOld, isInDoubt };
     if (!answered || seen === undefined || matched === undefined) this.#differences.forget();
     const differences =
       answered && seen !== undefined && matched !== undefined

@@ -238,14 +238,16 @@ export class Destination {
     connection.refused = 0;
     const end = (error: Error | null) => {
       if (error && !IS_KEPT.has(codeOf(error))) void this.#disconnect(connection);
-      if (refused > 0) this.#refuse(refused, connection.cause);
-      else if (error) {
+      if (refused > 0) {
+        this.#refuse(refused, connection.cause);
+        return done(false);
+      }
+      if (error) {
         this.#refusedAt = undefined;
         this.#doubtful = 0;
         this.#tell(reasonOf(error));
       }
-      if (refused > 0) done(false);
-      else done((!error && this.#success()) || this.#fail());
+      done((!error && this.#success()) || this.#fail());
     };
     const learn = (error: Error) => {
       if (connection === this.#connection) this.#learn(connection, error);

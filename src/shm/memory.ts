@@ -25,7 +25,7 @@ interface Silence {
   readonly count: number;
   readonly beganMs: number;
   readonly endedMs: number | undefined;
-  /** For so long the node or its sender had stood still when it ended, from STILL_MOST_MS on or longer; undefined: it had not. */
+  /** For so long the node or its sender stood still before it ended; STILL_MOST_MS: or longer. Undefined: it did not. */
   readonly stoodStillMs: number | undefined;
 }
 

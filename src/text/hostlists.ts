@@ -252,6 +252,8 @@ export class NameRanges {
   /** How many names it has; what is there twice counts twice. */
   readonly size: number;
   readonly #patterns: readonly HostPattern[];
+  /** It has no more names than characters, so that to make them costs no more than the text. */
+  readonly #isShort: boolean;
   #names: ReadonlySet<string> | undefined;
 
   private constructor(patterns: readonly HostPattern[], length: number) {
@@ -259,8 +261,7 @@ export class NameRanges {
     const size = (pattern: HostPattern) =>
       pattern.reduce((product, part) => product * (typeof part === 'string' ? 1 : sizeOf(part)), 1);
     this.size = patterns.reduce((sum, pattern) => sum + size(pattern), 0);
-    // As many names as characters cost no more than the text.
-    if (this.size <= length) this.#names = this.made();
+    this.#isShort = this.size <= length;
   }
 
   /** Throws a NodesetError for a list that is malformed or has more than `limit` names. */
@@ -296,7 +297,7 @@ export class NameRanges {
   }
 
   has(name: string): boolean {
-    return this.#names?.has(name) ?? this.#patterns.some(pattern => hasName(pattern, name));
+    return this.#isShort ? this.made().has(name) : this.#patterns.some(pattern => hasName(pattern, name));
   }
 
   /** Those of these names that it has; what that costs follows the shorter of both. */
@@ -311,6 +312,7 @@ export class NameRanges {
     if (this.#names !== undefined) return this.#names;
     const names = new Set<string>();
     for (const pattern of this.#patterns) addNames(names, pattern);
+    if (this.#isShort) this.#names = names;
     return names;
   }
 }

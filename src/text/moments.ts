@@ -44,9 +44,10 @@ const LONG = /^(\d+(?:\.\d+)?) ?(s|m|h|d)(?:ec|econd|in|inute|our|ay)s?$/;
 const parseLong = (text: string) => parseDuration(text.replace(LONG, '$1$2'));
 
 /**
- * `now`; `today` and `yesterday` when they began, or with a time of day; `@1795915200` in s since 1970; `03:00[:30]` is the last such time, today or yesterday; `2026-11-27[ 03:00[:30]]` local time, with a zone
- * (`2026-11-27T03:00:30Z`, `+01:00`) that of the zone; `1h ago` or `-1h` so long before now (`1 hour ago`),
- * `in 1h` or `+1h` so long after it. Throws an InputError.
+ * `now`; `today` and `yesterday` when they began, or with a time of day; `@1795915200` in s since 1970; `03:00[:30]` is
+ * the last such time, today or yesterday; `2026-11-27[ 03:00[:30]]` local time, with a zone (`2026-11-27T03:00:30Z`,
+ * `+01:00`) that of the zone; `1h ago`, `1 hour ago` or `-1h` so long before now, `in 1h` or `+1h` so long after it.
+ * Throws an InputError.
  */
 export function parseMoment(text: string, nowMs: number): Moment {
   const away = (ms: number): Moment => {

@@ -198,8 +198,8 @@ const SWITCH_ROW = /^SwitchName=(\S{1,255}) Level=0 (?:[A-Z]\w*=\S* )*Nodes=(\S+
 
 /**
  * The switch of each of these NodeNames, from `scontrol show topology`. A row that is not understood, or that has more
- * nodes than a board can have, is left out as a whole, and so is a node behind two switches: what is told of a switch has to be true of all its nodes. Undefined: there
- * is more to look at than a board can have.
+ * nodes than a board can have, is left out as a whole, and so is a node behind two switches: what is told of a switch has
+ * to be true of all its nodes. Undefined: there is more to look at than a board can have.
  */
 export function parseTopology(text: string, known: ReadonlySet<string>): Map<string, string> | undefined {
   const found = new Map<string, string>();
