@@ -65,9 +65,9 @@ export function saidFacts(rows: readonly SaidWord[]): string[] {
 
 /** What the report said that ended silences: `the node or its sender stood still for 13.6s`; undefined: nothing. */
 export function stoodStill(ms: readonly (number | undefined)[]): string | undefined {
-  const known = ms.filter(one => one !== undefined);
+  const known = ms.filter(one => one !== undefined).sort((a, b) => a - b);
   if (known.length === 0) return undefined;
-  const [least, most] = [Math.min(...known), Math.max(...known)].map(one =>
+  const [least, most] = [known[0], known.at(-1)].map((one = 0) =>
     one >= STILL_MOST_MS ? 'over 71 min' : formatDuration(one),
   );
   const who =

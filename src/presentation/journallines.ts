@@ -53,7 +53,7 @@ function jobsText({ jobs = [], jobsLeftOut = 0 }: Pick<ToldEvent, 'jobs' | 'jobs
 
 function lastWordsText(line: Line): string {
   const { stood_still_ms: still, count = 1 } = line;
-  if (still !== undefined) return `; ${stoodStill(Array.from({ length: count }, () => still))}`;
+  if (still !== undefined) return `; ${stoodStill(count === 1 ? [still] : [still, still])}`;
   return line.last_words === undefined ? '' : `; ${afterwards(lastWordsOf(line), line.count ?? 1)}`;
 }
 
