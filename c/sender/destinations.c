@@ -535,11 +535,11 @@ unsigned destinations_count(void) {
 
 unsigned destinations_unopposed(const char *name) {
   static const char text[] =
-    "may be reached: nobody objected for 4 s; ask on the master whether reports arrive: beoboard show ";
+    "may be reached: nobody objected for 6 s; ask on the master whether reports arrive: beoboard show ";
   unsigned count = 0;
   FOR_EACH(i, used) {
     struct destination *destination = &destinations[i];
-    if (destination->fd == -1) complain(destination, "is not looked up after 4 s", "");
+    if (destination->fd == -1) complain(destination, "is not looked up after 6 s", "");
     if (destination->failing) continue;
     say_of(SAY_INFO, destination, text, name);
     count++;

@@ -22,7 +22,7 @@ bool destinations_know(uint32_t interval_ms);
 /* How many reports still wait for an answer. */
 unsigned destinations_waiting(void);
 
-/* After what was sent for 4 s: names those of which nobody objected, and the others that are not looked up yet; `name`:
+/* After what was sent for 6 s: names those of which nobody objected, and the others that are not looked up yet; `name`:
  * of this node. Returns how many the former are. */
 unsigned destinations_unopposed(const char *name);
 

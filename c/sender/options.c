@@ -35,7 +35,7 @@ const char help_text[] =
   "                    250ms)\n"
   "  --pace-max TIME   the longest interval that this file may set (default: 60s)\n"
   "  --once            send one report, flagged as the last, and exit\n"
-  "  --check           send for 4 s what no master takes, tell who objected, and\n"
+  "  --check           send for 6 s what no master takes, tell who objected, and\n"
   "                    exit; is no report\n"
   "  --aligned         send at the same wall-clock time as all nodes, instead of\n"
   "                    spread over the interval\n"

@@ -118,7 +118,7 @@ export const options = {
   ),
   'dry-run': flag('print the command lines without running them'),
   once: flag('send one report, flagged as the last, and exit'),
-  check: flag('send for 4 s what no master takes, tell who objected, and exit; is no report'),
+  check: flag('send for 6 s what no master takes, tell who objected, and exit; is no report'),
   aligned: flag('send at the same wall-clock time as all nodes, instead of spread over the interval'),
   nodes: optional(
     'LIST',

@@ -14,7 +14,7 @@ interface DestinationOptions {
   ttl: number;
 }
 
-const CHECKED_S = 4;
+const CHECKED_S = 6;
 
 /** All destinations: masters, groups, and stdout. */
 export class Destinations {
@@ -76,8 +76,8 @@ export class Destinations {
   }
 
   /**
-   * Sends for 4 s what no receiver takes: neighbour discovery takes 3 s, and what the kernel learns of one datagram it
-   * tells at the next. Says who objected, or that nobody did; returns the latter.
+   * Sends for 6 s what no receiver takes: neighbour discovery takes 3 s, more on a busy machine, and what the kernel
+   * learns of one datagram it tells at the next. Says who objected, or that nobody did; returns the latter.
    *
    * @param name of this node
    */

@@ -298,12 +298,12 @@ export class Destination {
     this.#log.warn(`${this.label} ${why}; reports to it are lost until it answers`);
   }
 
-  /** Whether somebody objected to what was sent for 4 s; says so if nobody did. `name`: of this node. */
+  /** Whether somebody objected to what was sent for 6 s; says so if nobody did. `name`: of this node. */
   isOpposed(name: string): boolean {
-    if (this.#connection === undefined) this.#tell('is not looked up after 4 s');
+    if (this.#connection === undefined) this.#tell('is not looked up after 6 s');
     if (!this.#failing)
       this.#log.info(
-        `${this.label} may be reached: nobody objected for 4 s; ask on the master whether reports arrive: beoboard show ${name}`,
+        `${this.label} may be reached: nobody objected for 6 s; ask on the master whether reports arrive: beoboard show ${name}`,
       );
     return this.#failing;
   }

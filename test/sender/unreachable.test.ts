@@ -337,7 +337,7 @@ async function inside(): Promise<void> {
       return { code, said: checking.lines().map(line => line.replace(/^.*? send: |^beoboard-send: /, '')) };
     };
     const good = `127.0.0.1:${calm.socket.address().port}`;
-    const goodLine = `${good} may be reached: nobody objected for 4 s; ask on the master whether reports arrive: beoboard show node1`;
+    const goodLine = `${good} may be reached: nobody objected for 6 s; ask on the master whether reports arrive: beoboard show node1`;
     const [all, alone] = await Promise.all([check(...Object.keys(refusing), good), check(good)]);
     t.equal(all.code, 1);
     t.same(
