@@ -65,7 +65,7 @@ const SEED = Number(process.env.SEED ?? 1);
 /** How many random boards, in multiples of what the whole suite tries. */
 const TIMES = Number(process.env.TIMES ?? (WHOLE ? 1 : 0.2));
 
-t.setTimeout(500_000);
+t.setTimeout(600_000);
 const base = folder(t);
 chmodSync(base, 0o755); // an ordinary user needs access
 

@@ -20,7 +20,7 @@ import { makeReport } from '../kit/reports.js';
 import { unlike } from '../kit/schemacheck.js';
 import { NOT_WHOLE } from '../kit/whole.js';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 const SECOND = 1_000_000_000n;
 const ALL = validOf(
   'health',

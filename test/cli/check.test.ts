@@ -24,7 +24,7 @@ import { until } from '../kit/until.js';
 import { verbChild } from '../kit/verbchild.js';
 import { writtenBoard } from '../kit/writtenboard.js';
 
-t.setTimeout(500_000);
+t.setTimeout(600_000);
 const runHere = verbChild(t);
 const none = { number: 0, percent: false };
 

@@ -29,7 +29,7 @@ import { goOn, stop } from '../kit/sampler.js';
 import { unlike } from '../kit/schemacheck.js';
 import { until } from '../kit/until.js';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 const S = 1_000_000_000n;
 /** So long an interval that the node stays live. */
 const FOREVER = { interval_ms: 600_000 };

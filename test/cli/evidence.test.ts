@@ -38,7 +38,7 @@ import { makeReport } from '../kit/reports.js';
 import { until } from '../kit/until.js';
 import { verbChild } from '../kit/verbchild.js';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 const runHere = verbChild(t);
 const S = 1_000_000_000n;
 const UP = 1 << bits.link_state.up;

@@ -44,7 +44,7 @@ import { type Answer, verbChild } from '../kit/verbchild.js';
 import { NOT_WHOLE, partOf, WHOLE } from '../kit/whole.js';
 import { writtenBoard } from '../kit/writtenboard.js';
 
-t.setTimeout(500_000);
+t.setTimeout(600_000);
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
 t.comment(`SEED=${SEED}`);
 const SOURCE = join(ROOT, 'c', 'verbs');

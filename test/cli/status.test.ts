@@ -39,7 +39,7 @@ import { verbChild } from '../kit/verbchild.js';
 const GOLDEN = join(ROOT, 'test', 'golden', 'status.txt');
 // Times of day are shown in this time zone.
 process.env.TZ = 'UTC';
-t.setTimeout(500_000);
+t.setTimeout(600_000);
 const runHere = verbChild(t);
 const PLAIN: StatusLayout = { width: 80, paint: painter('never') };
 

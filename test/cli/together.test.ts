@@ -9,7 +9,7 @@ import { chanceOf, falselySaid, rightlySaid } from './silences.js';
 
 const SEED = Number(process.env.SEED ?? 1);
 t.comment(`seed ${SEED}, another one by SEED=n`);
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 t.test('nodes that die one by one', async t => {
   for (const [count, overS, intervalS, most] of [

@@ -49,7 +49,7 @@ import { until } from '../kit/until.js';
 const GOLDEN = join(ROOT, 'test', 'golden', 'watch.txt');
 // Times of day are shown in this time zone.
 process.env.TZ = 'UTC';
-t.setTimeout(500_000);
+t.setTimeout(600_000);
 
 const START: WatchView = {
   page: 'table',

@@ -11,7 +11,7 @@ import { parts } from '../../src/parts.js';
 import { boardPath, folder, ROOT } from '../kit/places.js';
 import { PROGRAM, startReceiver } from '../kit/program.js';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 const SCRIPTS = join(ROOT, 'packaging', 'completions');
 
 /** A PATH with a program `beoboard`. */

@@ -21,7 +21,7 @@ import { type Answer, verbChild } from '../kit/verbchild.js';
 const GOLDEN = join(ROOT, 'test', 'golden', 'wrong-uses.txt');
 /** Lines at a time. */
 const AT_ONCE = 4;
-t.setTimeout(500_000);
+t.setTimeout(600_000);
 
 /** Options of a row. */
 interface More {

@@ -33,7 +33,7 @@ import { slurmTargets } from './slurmfuzzing.js';
 
 const SEED = Number(process.env.SEED ?? 1);
 t.comment(`seed ${SEED}, another one by SEED=n`);
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 /** How many mutations of each corpus: a second. */
 const RUNS = {

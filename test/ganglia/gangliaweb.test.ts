@@ -163,7 +163,7 @@ async function inside(): Promise<void> {
 }
 
 t.jobs = 2;
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 if (skip) t.pass('skipped', { skip });
 else if (INSIDE) await inside();

@@ -319,7 +319,7 @@ function beat(t: Test, path: string): void {
 
 // They mostly wait for polls.
 t.jobs = 6;
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 if (skip) t.pass('skipped', { skip });
 else if (INSIDE) inside();

@@ -211,7 +211,7 @@ async function inside(): Promise<void> {
   });
 }
 
-t.setTimeout(200_000);
+t.setTimeout(600_000);
 
 if (skip) t.pass('skipped', { skip });
 else if (INSIDE) await inside();

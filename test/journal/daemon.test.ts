@@ -36,7 +36,7 @@ import { run, start, startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
 import { until } from '../kit/until.js';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 /** Nodes that report five times a second. */
 class Nodes {

@@ -21,7 +21,7 @@ import { INSIDE } from '../kit/network.js';
 import { ROOT } from '../kit/places.js';
 import { until } from '../kit/until.js';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 const BEOBOARD = 990;
 const RELAY = BEOBOARD + 2;
 const NODES = ['node001', 'node002', 'node129'];

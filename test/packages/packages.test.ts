@@ -37,7 +37,7 @@ import {
   rpmScripts,
 } from './emptypackages.js';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 /** Makes packages for somebody whose own settings would break every program, and whose umask lets nobody else read. */
 const make = (...words: string[]) =>

@@ -218,10 +218,14 @@ export class Alerting {
   }
 
   /** Waits for this message, for ten minutes at most. */
-  async says(sentence: string): Promise<Message & { at: number }> {
+  async says(sentence: string, description = /^/): Promise<Message & { at: number }> {
     const signal = AbortSignal.timeout(600_000);
     for (;;) {
-      const found = this.messages.find(message => sentenceOf(message) === sentence);
+      const found = this.messages.find(
+        message =>
+          sentenceOf(message) === sentence &&
+          message.alerts.some(({ annotations }) => description.test(annotations.description ?? '')),
+      );
       if (found !== undefined) return found;
       await once(this.#arrivals, 'message', { signal }).catch(() => {
         throw new Error(`it never said "${sentence}", but ${this.messages.map(sentenceOf).join('; ')}`);

@@ -11,7 +11,7 @@ import { BoardReader } from '../../src/shm/reader.js';
 import { until } from '../kit/until.js';
 import { Alerting, Cluster, exporterOf, noPrometheus } from './alerting.js';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 t.test('which alerts are sent, and how often', { skip: noPrometheus }, async t => {
   // These limits are not a tenth of the defaults but longer, because on a busy machine all reports may be late.
@@ -68,9 +68,8 @@ t.test('which alerts are sent, and how often', { skip: noPrometheus }, async t =
   await term.again();
   await alerting.holds('beoboard_node_state{cluster="term", state="live"} == 1', 10);
 
-  const [down] = (await alerting.says('stop: firing BeoboardMonitorDown')).alerts;
-  t.match(
-    down?.annotations.description,
+  await alerting.says(
+    'stop: firing BeoboardMonitorDown',
     /^The receiver \(beoboard receive\) hangs or has ended.* No node is to blame\./,
   );
   stop.receiver.child.kill('SIGCONT');
@@ -97,10 +96,12 @@ t.test('which alerts are sent, and how often', { skip: noPrometheus }, async t =
   t.same(told('one'), [`one: ${silent} n21`], 'who left is not an alert');
   t.same(told('rack'), ['rack: firing BeoboardManySilent'], 'a rack is one message');
   t.same(told('dark'), ['dark: firing BeoboardLinkDark lo'], 'a dark link is one message, and blames nobody');
+  // A busy machine may lose a scrape, which is another reason to say so of the same cluster.
+  const once = (cluster: string) => [...new Set(told(cluster))];
   t.same(
-    told('stop'),
+    once('stop'),
     [`stop: ${silent} dead`, 'stop: firing BeoboardMonitorDown'],
     'a stopped receiver blames nobody',
   );
-  t.same(told('term'), ['term: firing BeoboardMonitorDown'], 'nor does one that was ended, nor its restart');
+  t.same(once('term'), ['term: firing BeoboardMonitorDown'], 'nor does one that was ended, nor its restart');
 });

@@ -22,7 +22,7 @@ import { makeReport } from '../kit/reports.js';
 import { until } from '../kit/until.js';
 import { type Answered, Prometheus, Refusal } from './promserver.js';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const FOLDER = join('packaging', 'grafana');
 

@@ -18,7 +18,7 @@ import { validOf } from '../kit/madeboard.js';
 import { folder, ROOT } from '../kit/places.js';
 import { makeBoard, numbered, stall } from '../kit/stateboard.js';
 
-t.setTimeout(170_000);
+t.setTimeout(600_000);
 
 const HERE = join(ROOT, 'packaging', 'ansible');
 const SOURCE = readFileSync(join(HERE, 'beoboard-inventory'), 'utf8');

@@ -12,7 +12,7 @@ import { lacks } from '../kit/lacking.js';
 import { folder, ROOT } from '../kit/places.js';
 import { makeBoard } from '../kit/stateboard.js';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 const own = folder(t); // shared memory may forbid programs
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
 const MODULE = ['__init__', '_abi', '_board', '_hosts', '_library', '_record'].map(name => `${name}.py`);

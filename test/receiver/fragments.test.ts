@@ -13,7 +13,7 @@ import { now } from '../kit/sampler.js';
 import { until } from '../kit/until.js';
 import { flood, LITTLE_ROOM } from './fragments.js';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 t.test('nodes behind a small MTU', { skip: noNamespaces() || lacks('python3', 'python3') }, async t => {
   const world = await World.make(t, { silentMs: 2500 });

@@ -22,7 +22,7 @@ import { type Running, run, start, startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
 import { until } from '../kit/until.js';
 
-t.setTimeout(120_000);
+t.setTimeout(600_000);
 
 const portOf = async ({ ready }: Running) => Number((await ready).listening?.[0]?.split(':').at(-1));
 

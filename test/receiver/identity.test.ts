@@ -26,7 +26,7 @@ import { now, realNow } from '../kit/sampler.js';
 import { until } from '../kit/until.js';
 import { verbChild } from '../kit/verbchild.js';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 const runHere = verbChild(t);
 
 const CLUSTER: Key = { id: 1, node: undefined, secret: randomBytes(32) };

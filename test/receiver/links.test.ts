@@ -31,7 +31,7 @@ import { run } from '../kit/program.js';
 import { goOn, MS, now, pass, S, StandIn, type Stop, stop } from '../kit/sampler.js';
 import { until } from '../kit/until.js';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 // They mostly wait: three of them need a fifth of a CPU.
 t.jobs = 8;
 const skip = noNamespaces();

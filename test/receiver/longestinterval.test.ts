@@ -18,7 +18,7 @@ import { run, start } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
 import { until } from '../kit/until.js';
 
-t.setTimeout(120_000);
+t.setTimeout(600_000);
 const S = 1_000_000_000n;
 
 /** The states of nodes whose last report, with an interval of ten minutes, is so many seconds old, by slot and by word. */

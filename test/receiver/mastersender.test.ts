@@ -10,7 +10,7 @@ import { lacks } from '../kit/lacking.js';
 import { noNamespaces } from '../kit/netns.js';
 import { check, type Fault, type Others, type Sender } from './mastersender.js';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 t.jobs = 5;
 const skip = noNamespaces() || lacks('python3 prometheus', 'python3', 'promtool');
 

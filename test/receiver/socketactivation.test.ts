@@ -20,7 +20,7 @@ import { makeReport } from '../kit/reports.js';
 import { countsOf, MS, now, StandIn, settled } from '../kit/sampler.js';
 import { until } from '../kit/until.js';
 
-t.setTimeout(200_000);
+t.setTimeout(600_000);
 t.jobs = 3;
 const skip = lacks('python3', 'python3');
 

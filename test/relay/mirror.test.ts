@@ -42,7 +42,7 @@ import {
   World,
 } from './relaying.js';
 
-t.setTimeout(400_000);
+t.setTimeout(600_000);
 const MS = 1_000_000n;
 
 /** A cluster of twenty nodes with one master, once everything is running. */

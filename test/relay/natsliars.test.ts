@@ -17,7 +17,7 @@ import { folder, type Teardown } from '../kit/places.js';
 import { PROGRAM } from '../kit/program.js';
 import { until } from '../kit/until.js';
 
-t.setTimeout(120_000);
+t.setTimeout(600_000);
 const INFO = 'INFO {"server_id":"x","version":"2.9.10","proto":1,"max_payload":1048576}\r\n';
 const MIB = Buffer.alloc(1 << 20, 'A');
 

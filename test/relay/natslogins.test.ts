@@ -18,7 +18,7 @@ import { freePorts } from '../kit/network.js';
 import { folder, type Teardown } from '../kit/places.js';
 import { until } from '../kit/until.js';
 
-t.setTimeout(120_000);
+t.setTimeout(600_000);
 t.jobs = 3;
 const skip = noServers();
 const SUBJECT = 'beoboard.v1.home.alpha.m1.batch';

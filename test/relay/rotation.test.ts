@@ -15,7 +15,7 @@ import { folder } from '../kit/places.js';
 import { run, start, startReceiver } from '../kit/program.js';
 import { until } from '../kit/until.js';
 
-t.setTimeout(200_000);
+t.setTimeout(600_000);
 
 t.test('a rotation', { skip: noServers() }, async t => {
   const at = folder(t);

@@ -18,7 +18,7 @@ import { run, start, startReceiver } from '../kit/program.js';
 import { unlike } from '../kit/schemacheck.js';
 import { until } from '../kit/until.js';
 
-t.setTimeout(400_000);
+t.setTimeout(600_000);
 const skip = noServers();
 const NODES = 20;
 

@@ -15,7 +15,7 @@ import { run } from '../kit/program.js';
 import { until } from '../kit/until.js';
 import { Sites, type Watched } from './relaysites.js';
 
-t.setTimeout(400_000);
+t.setTimeout(600_000);
 
 const NODES = Array.from({ length: 20 }, (_, i) => `n${String(i + 1).padStart(2, '0')}`);
 

@@ -13,7 +13,7 @@ import { machineRoot, noGridEngine, TWO_HOSTS, withGridEngine } from '../kit/gri
 import { boardPath, folder, ROOT } from '../kit/places.js';
 import { PROGRAM } from '../kit/program.js';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const SCRIPT = `
 "$NODE" "$PROGRAM" receive --board $BOARD --listen 10.99.0.1 &

@@ -14,7 +14,7 @@ import { run, start, startReceiver } from '../kit/program.js';
 import { writeCommand } from '../kit/slurmstandin.js';
 import { until } from '../kit/until.js';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const fixture = (name: string) => readFileSync(join(ROOT, 'test', 'fixtures', 'gridengine', name), 'utf8');
 

@@ -21,7 +21,7 @@ import { boardPath, folder, ROOT } from '../kit/places.js';
 import { type Made, makeBoard, numbered, stall } from '../kit/stateboard.js';
 import { startWeb } from '../web/webclient.js';
 
-t.setTimeout(170_000);
+t.setTimeout(600_000);
 const SEED = Number(process.env.SEED ?? 1);
 t.comment(`SEED=${SEED}`);
 const OUT = folder(t);

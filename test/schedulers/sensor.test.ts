@@ -18,7 +18,7 @@ import { type Made, makeBoard, numbered, stall, unborn } from '../kit/stateboard
 import { until } from '../kit/until.js';
 import { writtenBoard } from '../kit/writtenboard.js';
 
-t.setTimeout(170_000);
+t.setTimeout(600_000);
 const SOURCE = join(ROOT, 'c', 'sensor');
 const compile = (t: Teardown, how?: Make) => compiled(t, 'sensor', 'beoboard-sensor', how);
 const SENSOR = compile(t, SANITIZED);

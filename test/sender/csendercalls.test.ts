@@ -14,7 +14,7 @@ import { INSIDE, inOwnNetwork } from '../kit/network.js';
 import { folder, type Teardown } from '../kit/places.js';
 import { trees } from '../kit/tree.js';
 
-t.setTimeout(200_000);
+t.setTimeout(600_000);
 
 const sender = compileSender(t);
 

@@ -31,7 +31,7 @@ import { prepare, readable, trees } from '../kit/tree.js';
 import { askC } from '../kit/twosenders.js';
 import { until } from '../kit/until.js';
 
-t.setTimeout(200_000);
+t.setTimeout(600_000);
 // These tests mostly wait, so several run at the same time.
 t.jobs = 6;
 

@@ -18,7 +18,7 @@ import { folder, memoryFolder, ROOT } from '../kit/places.js';
 import { askC, askHere } from '../kit/twosenders.js';
 import { until } from '../kit/until.js';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 // These tests mostly wait, so several run at the same time.
 t.jobs = 7;
 

@@ -13,7 +13,7 @@ import { HangingFolder, Hearer, noFileSystem, startIn } from '../kit/hanging.js'
 import { folder } from '../kit/places.js';
 import { until } from '../kit/until.js';
 
-t.setTimeout(200_000);
+t.setTimeout(600_000);
 // These tests mostly wait, so several run at the same time.
 t.jobs = 4;
 const sender = compileSender(t, RACES);

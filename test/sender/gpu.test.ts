@@ -48,7 +48,7 @@ import { WHOLE } from '../kit/whole.js';
 
 const SEED = Number(process.env.SEED ?? 75);
 t.comment(`seed ${SEED}`);
-t.setTimeout(200_000);
+t.setTimeout(600_000);
 
 const SOURCE = join(ROOT, 'c', 'gpu');
 

@@ -20,7 +20,7 @@ import { run, startReceiver } from '../kit/program.js';
 import { until } from '../kit/until.js';
 import { POLICY } from '../slurm/bridgemodel.js';
 
-t.setTimeout(120_000);
+t.setTimeout(600_000);
 
 const made = (target: string) => join(makeIn('gpu', DYNAMIC, `OUT/${target}`), target);
 const HELPER = made('beoboard-gpu');

@@ -30,7 +30,7 @@ import { Waits } from './waits.js';
 
 // They mostly wait, so they run at the same time.
 t.jobs = 4;
-t.setTimeout(200_000);
+t.setTimeout(600_000);
 const skip = process.env.CI !== 'true' && (noFileSystem() ?? false);
 
 const SECOND = 1_000_000_000n;

@@ -32,7 +32,7 @@ import { SENDER } from '../kit/program.js';
 import { ratesOf } from '../kit/reports.js';
 import { until } from '../kit/until.js';
 
-t.setTimeout(200_000);
+t.setTimeout(600_000);
 
 const SECOND = 1_000_000_000n;
 const HOUR = 3600n * SECOND;

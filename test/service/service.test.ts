@@ -18,7 +18,7 @@ import { now, StandIn, startIn, startMaster } from '../kit/sampler.js';
 import { standIn, writeCommand } from '../kit/slurmstandin.js';
 import { until } from '../kit/until.js';
 
-t.setTimeout(200_000);
+t.setTimeout(600_000);
 t.jobs = 4;
 const skip = lacks('python3', 'python3');
 

@@ -17,7 +17,7 @@ import { nodeNames, Slurm, withSlurm } from '../kit/realslurm.js';
 import { until } from '../kit/until.js';
 import { keyFile, SigningNodes } from './signingnodes.js';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const NODES = nodeNames(8);
 const OURS = /^beoboard: silent since \d\d:\d\d:\d\dZ #[0-9a-f]{6}$/;

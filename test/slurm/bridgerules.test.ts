@@ -52,7 +52,7 @@ import { writeCommand } from '../kit/slurmstandin.js';
 import { until } from '../kit/until.js';
 import { Cluster, ETH0, POLICY, seenNode, silentNode, situationOf, slurmNode } from './bridgemodel.js';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const DRAINED = 'drained';
 

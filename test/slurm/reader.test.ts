@@ -37,7 +37,7 @@ import { run, start, startReceiver } from '../kit/program.js';
 import { standIn, writeCommand } from '../kit/slurmstandin.js';
 import { until } from '../kit/until.js';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 /** A stand-in for squeue. */
 function only(t: Test, text: string): string {

@@ -14,7 +14,7 @@ import { run, start, startReceiver } from '../kit/program.js';
 import { nodeNames, Slurm, withSlurm } from '../kit/realslurm.js';
 import { until } from '../kit/until.js';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const HOSTILE = 'b\n5|5|RUNNING|root|batch|4|1700000000|node002|fake';
 

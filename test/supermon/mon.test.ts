@@ -23,7 +23,7 @@ import { Asker, type Element, elementsOf, LiveBoard, readByOthers, serve } from 
 import { machines, parseHexDump, prepare, textOf } from '../kit/tree.js';
 import { until } from '../kit/until.js';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const noMusl = lacks('musl-tools', 'musl-gcc');
 const MON = compileMon(t);

@@ -19,7 +19,7 @@ import { folder } from '../kit/places.js';
 import { Asker, elementsOf } from '../kit/supermon.js';
 import { until } from '../kit/until.js';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 /** Built with sanitizers, and with a time limit of one second. */
 const EYED = compiled(t, 'mon', 'hasty/beoboard-mon', SANITIZED);

@@ -13,7 +13,7 @@ import { PROGRAM } from '../kit/program.js';
 import { NO_SHELL, onShell } from '../kit/shell.js';
 import { NO_TERMINAL, onTerminal } from '../kit/terminal.js';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const UNITS = new Map(toldValues.map(({ name, unit }) => [name, unit]));
 const HEADING: Heading = { node: 'n1', rate: 100, samples: 42, ms: 420, leftOut: 0, cost: 1.25, isPlayed: false };

@@ -19,7 +19,7 @@ import { folder } from '../kit/places.js';
 import { run, start } from '../kit/program.js';
 import { until } from '../kit/until.js';
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 
 const MON = compileMon(t);
 
