@@ -16,6 +16,8 @@ import { dayLater } from '../text/moments.js';
 import { print } from '../text/output.js';
 import { oneLine } from '../text/text.js';
 
+export { NoJournal };
+
 /** The options of `beoboard events` that ask journals. */
 type JournalEventsOptions = Values<
   | ('since' | 'until' | 'last' | 'last-end' | 'follow' | 'for' | 'nodes' | 'kind')
@@ -37,7 +39,7 @@ function askedOf(values: JournalEventsOptions, isLast: boolean, nowMs: number): 
   if (follow && until !== undefined) throw wrong('--follow has no end; give no --until');
   if (lastEnd && (follow || kind !== undefined))
     throw wrong('--last-end lists nodes; give neither --follow nor --kind');
-  if (!follow && values.for !== undefined) throw wrong('--for says how long to follow; give --follow, too');
+  if (!follow && values.for) throw wrong('--for says how long to follow; give --follow, too');
   if (since !== undefined && since.ms > nowMs) throw wrong('--since lies in the future; give a moment of the past');
   const sinceMs = since?.ms ?? (isLong ? nowMs - last.ms : follow && !isLast ? nowMs : Number.NEGATIVE_INFINITY);
   // From 23:00 to 01:00, and at 9 o'clock from 03:00 to 12:00.

@@ -2,7 +2,7 @@
 // they have seen themselves. Nodes with the same event are together.
 
 import { ChangeFollower } from '../changes/changes.js';
-import { foldedEvents } from '../presentation/eventlines.js';
+import { foldedEvents, kindsOf } from '../presentation/eventlines.js';
 import { SlicedLook } from '../service/slices.js';
 import { NoBoard } from '../shm/noboard.js';
 import type { BoardReader } from '../shm/reader.js';
@@ -86,25 +86,16 @@ export interface AskedEvents {
   readonly kinds: ReadonlySet<string> | undefined;
 }
 
-/** The names by which `beoboard events --kind` knows an event: of a change of state, what it begins or ends. */
-function kindsOf({ event, from, to, problem }: KeptEvent): unknown[] {
-  if (event !== 'state') return [event === 'reboot' ? 'boot' : event, problem];
-  return [
-    from === undefined ? 'new' : to === undefined ? 'removed' : undefined,
-    to,
-    from === 'silent' && 'heard_again',
-  ];
-}
-
 /** The events that are asked for, the newest last. Yields to the event loop: each may have thousands of nodes. */
 export async function chosenEvents(kept: readonly KeptEvent[], asked: AskedEvents): Promise<KeptEvent[]> {
-  const { since, nodes, kinds } = asked;
+  const { since, nodes } = asked;
+  const kinds: ReadonlySet<unknown> | undefined = asked.kinds;
   const slices = new SlicedLook();
   const found: KeptEvent[] = [];
   // What comes or goes meanwhile is not asked for.
   for (const event of [...kept]) {
     const isLater = 'seq' in since ? event.seq > since.seq : Date.parse(event.time) >= since.ms;
-    if (!isLater || (kinds !== undefined && !kindsOf(event).some(kind => kinds.has(kind as string)))) continue;
+    if (!isLater || (kinds !== undefined && !kindsOf(event).some(kind => kinds.has(kind)))) continue;
     if (nodes === undefined || event.nodes === undefined || NameRanges.of(event.nodes)?.among(nodes).length)
       found.push(event);
     const pause = slices.next();

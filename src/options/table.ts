@@ -266,7 +266,7 @@ export const options = {
     ),
     mistaken: ['event', 'type'],
   },
-  follow: flag('go on with what is written to the journal, until stopped'),
+  follow: flag('go on with what is written to the journal, or without one with what the board shows, until stopped'),
   'last-end': flag('how each node fell silent or was booted the last time: when, with its last words and jobs'),
   watch: flag('repeat every second until stopped'),
   owner: {
@@ -431,6 +431,11 @@ export const forms = {
   events: {
     json: flag('a JSON object in each line: for an event, and of the board for each of its nodes'),
     'journal-dir': many('DIR', "a journal's folder", folder, standard('/var/log/beoboard/default')),
+    for: optional(
+      'TIME',
+      'for how long, to 500h; 0: no longer than it takes; default: until stopped',
+      time('0ms', '500h'),
+    ),
   },
   zoom: {
     rate: one('N', 'samples a second, 1 to 1000', count(1, 1000), standard('100')),

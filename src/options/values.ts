@@ -122,7 +122,7 @@ export const portion = value('number', (text): Portion => {
 export function time(low: string, high: string): OptionValue<number> {
   return value('time', text => {
     // A bare 0 needs no unit.
-    const ms = text === '0' && low !== '0ms' ? 0 : parseDuration(text);
+    const ms = text === '0' ? 0 : parseDuration(text);
     if (ms >= parseDuration(low) && ms <= parseDuration(high)) return ms;
     throw new InputError(`${quote(text)} is out of bounds; write ${low} to ${high}`);
   });

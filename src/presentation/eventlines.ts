@@ -17,6 +17,14 @@ export function* objectLines(happenings: readonly BoardChange[]): Generator<stri
     yield `${json({ schema: 1, time: new Date(milliseconds(at)).toISOString(), ...rest })}\n`;
 }
 
+/** The names by which `beoboard events --kind` knows an event: of a change of state, what it begins or ends. */
+export function kindsOf(happening: object): unknown[] {
+  const { event, from, to, problem } = happening as Readonly<Record<string, unknown>>;
+  if (event !== 'state') return [event === 'reboot' ? 'boot' : event, problem];
+  const comes = from === undefined ? 'new' : to === undefined && 'removed';
+  return [comes, to, from === 'silent' && 'heard_again'];
+}
+
 function standingText({ nodes, states, unhealthy }: StateCounts): string {
   const counts = countTexts(states, unhealthy);
   return `${plural(nodes)}${counts.length > 0 ? `: ${counts.join(', ')}` : ''}`;

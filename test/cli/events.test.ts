@@ -501,6 +501,12 @@ t.test('how it begins and ends', async t => {
     events.child.kill(signal);
     t.equal(await events.exit, 0, signal);
   }
+  const last = following(t, board, '-n', '1');
+  await until('it says that it goes on', () => last.output().stderr === 'following; Ctrl-C ends\n');
+  last.child.kill('SIGTERM');
+  t.equal(await last.exit, 0);
+  const noJournal = ['--journal-dir', `${board}.journal`];
+  t.match(await run(['events', '-f', '--board', board, ...noJournal]), { code: 4, stderr: /there is no journal/ });
   // When the reader of its output closes the pipe, the program ends cleanly at its next line.
   const send = sender(t, () => receiver.port);
   // A node that is missing at first and reports later is known in the end.
@@ -511,6 +517,19 @@ t.test('how it begins and ends', async t => {
   waiting.child.kill('SIGTERM');
   t.equal(await waiting.exit, 0);
   t.equal(waiting.output().stderr, 'beoboard events: not on the board: late\n');
+  const silences = following(t, board, '-f', '--kind', 'goodbye,silent');
+  await until('it says whom it follows', () => /no journal: follows the board/.test(silences.output().stderr));
+  // Its first look has begun when this is told: what comes before is no change.
+  await until('a goodbye', () => {
+    send('late', { flags: GOODBYE });
+    return silences.told().length > 0;
+  });
+  const brief = await run(['events', '-n', '5', '--for', '0', '--board', board]);
+  t.match(brief, { code: 0, stderr: '' });
+  t.match(brief.stdout, /late( \(\d+ nodes\))? said goodbye\n.*watching 1 node: .*\n$/, 'what is there, and no more');
+  t.same([...new Set(silences.told().map(({ event }) => event))], ['goodbye']);
+  silences.child.kill('SIGTERM');
+  t.equal(await silences.exit, 0);
   const child = spawn(process.execPath, [PROGRAM, 'events', '--board', board], { stdio: ['ignore', 'pipe', 'pipe'] });
   const said = follow(child, t, ['stderr']);
   await once(child.stdout, 'data');

@@ -228,7 +228,6 @@ const TABLE: Readonly<Record<string, readonly Row[]>> = {
     'receive --drain 5',
     'receive --clock-window never',
     'receive --clock-window 1ms',
-    'events --for 0 --board DIR/board',
     'events --for 501h --board DIR/board',
     'receive --forget-after 23h',
     'receive --forget-after 30d --require none --key-file DIR/key',
