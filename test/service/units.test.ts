@@ -24,7 +24,7 @@ import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
 import { BoardReader } from '../../src/shm/reader.js';
 import { compileMon, compileSender } from '../kit/compiling.js';
-import { Hearer, startIn as startOther } from '../kit/hanging.js';
+import { type Heard, Hearer, startIn as startOther } from '../kit/hanging.js';
 import { lacks } from '../kit/lacking.js';
 import { Manager } from '../kit/manager.js';
 import { isServing, noServers, serve } from '../kit/natsservers.js';
@@ -533,7 +533,10 @@ t.test("on a master the sender trusts what is beoboard's, and nobody else's", { 
         ...['send', '--to', hearer.address, '--pace-file', '/run/beoboard/pace', '--interval', '500ms'],
       ]);
       const told = await hearer.next('all is read', ({ sets }) => sets.includes('root'));
-      const report = trusted ? await hearer.next('all is taken', ({ sets }) => sets.includes('health')) : told;
+      // Each file is read at its own time.
+      const isTaken = ({ marks, sets }: Heard) =>
+        marks.includes('held') && sets.includes('health') && sets.includes('gpu');
+      const report = trusted ? await hearer.next('all is taken', isTaken) : told;
       const taken = [report.marks.includes('held'), report.sets.includes('health'), report.sets.includes('gpu')];
       t.same(taken, [trusted, trusted, trusted], `${unit}: files of ${owner}`);
       const said = await until('it has said so', () =>

@@ -13,6 +13,7 @@ import { palette, stepOf } from '../../src/web/page/palette.js';
 import { VALUE_MOST } from '../../src/web/wire.js';
 import { NO_BROWSER } from '../kit/browser.js';
 import { start } from '../kit/program.js';
+import { until } from '../kit/until.js';
 import { colours, holds, lastSeq, look, middles, shown, startLoad, startWall, tickOf } from './browsing.js';
 
 const skip = NO_BROWSER ?? false;
@@ -30,8 +31,11 @@ t.test('ten cells have the colours of the API at the same tick', { skip }, async
   t.equal(new Set(places.map(({ x, y }) => `${x} ${y}`)).size, 10, 'ten places');
   const scale = palette('dark');
   for (let round = 0; round < 2; round++) {
-    const { seq, rgb } = await colours(page, places);
-    const { nodes } = await tickOf(wall.url, seq);
+    const { seq, rgb, nodes } = await until('the server still keeps what the page shows', async () => {
+      const seen = await colours(page, places);
+      const tick = await tickOf(wall.url, seen.seq).catch(() => undefined);
+      return tick && { ...tick, ...seen };
+    });
     const expected = names.map(name => {
       const { cpu } = nodes.find(node => node.name === name) as unknown as { cpu: number };
       return [...(scale[stepOf(Math.round((cpu * VALUE_MOST) / 100), VALUE_MOST)] as readonly number[])];

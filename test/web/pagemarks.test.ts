@@ -184,8 +184,7 @@ t.test('a mirror shows its origin and its delay', { skip: skip || noNats }, asyn
   // The mirror shows the same nodes as silent as the master's board.
   rack.child.kill('SIGKILL');
   await holds(page, `document.querySelector('#line').textContent.includes('12 silent')`);
-  const { seq } = await shown(page);
-  const { nodes } = await tickOf(web.url, seq);
+  const { nodes } = await tickOf(web.url, await lastSeq(web.url));
   const silent = nodes.filter(({ state }) => state === 'silent').map(({ name }) => name);
   // A master that stands still for a moment listens anew: then its own verdict is gone for as long.
   await until('the same nodes are silent on the board of the master', async () => {
@@ -240,7 +239,7 @@ t.test('a constant load has the colours of status --json', { skip }, async t => 
   const { page, complaints } = await look(t, `${wall.url}?theme=dark&reading=mem`);
   await holds(page, `document.querySelector('#line').textContent.includes('10 live')`);
   const places = await middles(page, names);
-  const { rgb, seq } = await colours(page, places);
+  const { rgb } = await colours(page, places);
   const scale = palette('dark');
   const entryOf = (percent: number) => [
     ...(scale[stepOf(Math.round((percent * VALUE_MOST) / 100), VALUE_MOST)] as readonly number[]),
@@ -257,7 +256,7 @@ t.test('a constant load has the colours of status --json', { skip }, async t => 
   });
   t.same(rgb, byStatus);
   t.equal(new Set(rgb.map(String)).size, 10, 'ten colours');
-  const { nodes } = await tickOf(wall.url, seq, 'mem');
+  const { nodes } = await tickOf(wall.url, await lastSeq(wall.url), 'mem');
   t.same(
     rgb,
     names.map(name => entryOf(nodes.find(node => node.name === name)?.mem as number)),

@@ -11,7 +11,7 @@ import { random } from '../../src/load/simulatednode.js';
 import { BOARD_MOST, expand } from '../../src/text/hostlists.js';
 import { NO_BROWSER } from '../kit/browser.js';
 import type { Teardown } from '../kit/places.js';
-import { holds, look, type Seen, shown, startLoad, startWall, tickOf } from './browsing.js';
+import { holds, lastSeq, look, type Seen, startLoad, startWall, tickOf } from './browsing.js';
 import { forgetShifts, line, MadeWall, watchShifts } from './madewall.js';
 
 const skip = NO_BROWSER ?? false;
@@ -336,7 +336,7 @@ t.test('the page shows the lines of a real board', { skip }, async t => {
     `document.querySelectorAll('#table tbody tr').length === 12 && document.querySelectorAll('#rows span').length === 12`,
   );
   await forgetShifts(page);
-  const { nodes } = await tickOf(wall.url, (await shown(page)).seq);
+  const { nodes } = await tickOf(wall.url, await lastSeq(wall.url));
   t.equal(nodes.filter(({ state }) => state !== 'live').length, 12);
   load('rack49n[01-12]');
   await holds(page, `${ROWS}.some(row => row.dataset.key === '${key}' && row.classList.contains('dim'))`);
