@@ -38,6 +38,8 @@ const JITTER_MS = 100;
 const FLUSH_MS = 500;
 /** For how long a connection may take, from its first byte to the answer to the login. */
 const PATIENCE_MS = 2000;
+/** So often the servers that are not used are tried. */
+const PROBE_MS = 600_000;
 const SILENT = 'the server does not answer';
 const CLOSED = 'the server closed the connection';
 
@@ -111,6 +113,7 @@ export class NatsBus implements Bus {
   #turn = 0;
   #sinceMs = 0;
   #timer: NodeJS.Timeout | undefined;
+  #probing: NodeJS.Timeout | undefined;
   #isClosed = false;
 
   /**
@@ -174,6 +177,7 @@ export class NatsBus implements Bus {
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);
+    clearTimeout(this.#probing);
     const nats = this.#nats;
     this.#nats = undefined;
     const late = new AbortController();
@@ -192,7 +196,7 @@ export class NatsBus implements Bus {
   /** Tries each server once, with what the files say now. */
   async #connect(): Promise<void> {
     const turn = ++this.#turn;
-    let why = '';
+    const whys: string[] = [];
     for (const server of [...this.#servers]) {
       this.#sinceMs = performance.now();
       try {
@@ -201,12 +205,12 @@ export class NatsBus implements Bus {
         else this.#begin(nats);
         return;
       } catch (error) {
-        why = (error as Error).message;
+        whys.push(`${server}: ${oneLine((error as Error).message)}`);
       }
       if (turn !== this.#turn || this.#isClosed) return;
       this.#servers.push(this.#servers.shift() as string);
     }
-    this.#log.seldom('connect', `cannot connect to ${this.#options.nats.join(', ')}: ${oneLine(why)}; tries on`);
+    this.#log.seldom('connect', `cannot connect to ${whys.join('; ')}; tries on`);
     this.#again(WAIT_MS + Math.random() * JITTER_MS);
   }
 
@@ -216,6 +220,21 @@ export class NatsBus implements Bus {
     void this.#watch(nats);
     void nats.closed().then(error => this.#leave(nats, error?.message ?? CLOSED));
     for (const wanted of this.#wanted) this.#hear(nats, wanted);
+    void this.#probe(nats);
+  }
+
+  /** Tries the other servers now and then: one that would refuse us is told while it is not needed. */
+  async #probe(nats: NatsConnection): Promise<void> {
+    for (const server of this.#servers.slice(1)) {
+      if (nats !== this.#nats) return;
+      try {
+        void (await connectTo(server, this.#name, this.#options)).close();
+      } catch (error) {
+        const why = oneLine((error as Error).message);
+        this.#log.seldom(`probe ${server}`, `${server} would not take over from ${this.server}: ${why}`);
+      }
+    }
+    if (nats === this.#nats) this.#probing = setTimeout(() => void this.#probe(nats), PROBE_MS).unref();
   }
 
   #hear(nats: NatsConnection, wanted: Wanted): void {
@@ -244,6 +263,7 @@ export class NatsBus implements Bus {
     if (nats !== this.#nats) return;
     const { server } = this;
     this.#nats = undefined;
+    clearTimeout(this.#probing);
     void nats.close();
     // Another one is tried first.
     this.#servers.push(this.#servers.shift() as string);

@@ -22,7 +22,7 @@ export function noServers(): string | false {
 export function filled(name: string, values: readonly (readonly [RegExp, string])[]): string {
   let text = readFileSync(join(ROOT, 'packaging/nats', name), 'utf8').replace(/^#.*\n/gm, '');
   for (const [what, value] of values) text = text.replace(what, value);
-  return text.replaceAll(/<(\w+ PASSWORD)>/g, (_, what: string) => what.toLowerCase().replace(' ', '-'));
+  return text.replaceAll(/<([\w ]+ PASSWORD)>/g, (_, what: string) => what.toLowerCase().replaceAll(' ', '-'));
 }
 
 export interface Server {

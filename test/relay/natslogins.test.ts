@@ -13,7 +13,7 @@ import t from 'tap';
 import { NatsBus } from '../../src/relay/bus.js';
 import type { AccessOptions } from '../../src/relay/natsaccess.js';
 import type { Log } from '../../src/service/log.js';
-import { filled, isServing, noServers, type Server, serve } from '../kit/natsservers.js';
+import { filled, isServing, noServers, type Server, serve, startServers } from '../kit/natsservers.js';
 import { freePorts } from '../kit/network.js';
 import { folder, type Teardown } from '../kit/places.js';
 import { until } from '../kit/until.js';
@@ -32,14 +32,18 @@ async function serverOf(t: Teardown, at: string, config: string): Promise<Server
 }
 
 /** A connection with our options, and its messages. */
-async function entry(t: Teardown, server: Server, options: Omit<AccessOptions, 'nats'>, scheme = 'nats') {
+async function entry(
+  t: Teardown,
+  servers: Server | readonly Server[],
+  options: Omit<AccessOptions, 'nats'>,
+  scheme = 'nats',
+) {
   const lines: string[] = [];
   const tell = (...words: string[]) => void lines.push(words.at(-1) as string);
   const log: Log = { info: tell, warn: tell, error: tell, seldom: tell };
   const lost: string[] = [];
-  const bus = new NatsBus('test', { nats: [`${scheme}://127.0.0.1:${server.port}`], ...options }, log, why =>
-    lost.push(why),
-  );
+  const nats = [servers].flat().map(({ port }) => `${scheme}://127.0.0.1:${port}`);
+  const bus = new NatsBus('test', { nats, ...options }, log, why => lost.push(why));
   t.teardown(() => bus.close());
   return { bus, lines, lost };
 }
@@ -228,7 +232,7 @@ t.test('the permissions of packaging/nats', { skip }, async t => {
   };
   const everything = await client('all', 'p');
   everything.hear('>');
-  const relay = await client('relay-m1', 'relay-password');
+  const relay = await client('relay-m1', 'relay-m1-password');
   const mirror = await client('mirror-login1', 'mirror-password');
   const second = await client('mirror-login2', 'p');
   type Client = typeof relay;
@@ -333,6 +337,51 @@ t.test('the permissions of packaging/nats', { skip }, async t => {
       ...[`${home}.m1.index`, `${home}.m1.wait`, 'x'],
     ]),
   );
+});
+
+t.test('relays of both masters go to whichever server of packaging/nats is there', { skip }, async t => {
+  const at = folder(t);
+  const { hubs } = await startServers(t, at);
+  await Promise.all(hubs.map(hub => isServing(hub)));
+  const member = async (user: string, text: string) => {
+    const joined = await entry(t, hubs, { natsLogin: secret(at, user, `${user}:${text}\n`) });
+    await isIn(joined);
+    return joined;
+  };
+  const relays = await Promise.all(['m1', 'm2'].map(name => member(`relay-${name}`, `relay-${name}-password`)));
+  const mirror = await member('mirror-login1', 'mirror-password');
+  const allCarry = async () => {
+    for (const [i, { bus }] of relays.entries())
+      await carries(bus, mirror.bus, `beoboard.v1.home.alpha.m${i + 1}.batch`);
+  };
+  await allCarry();
+  for (const hub of hubs) {
+    const end = once(hub.child, 'close');
+    hub.child.kill('SIGKILL');
+    await end;
+    await allCarry();
+    hub.restart();
+    await isServing(hub);
+  }
+  t.notOk(
+    [...relays, mirror].some(({ lines }) => lines.some(line => /Authorization/i.test(line))),
+    'none refuses',
+  );
+
+  // A server that does not know the user.
+  const lonely = await serverOf(t, at, `${BRISK}authorization { user: "u", password: "p" }\n`);
+  const servers = [hubs[0] as Server, lonely];
+  const relay = await entry(t, servers, { natsLogin: join(at, 'relay-m1') });
+  await isIn(relay);
+  await until('it is told while the other is there', () =>
+    relay.lines.some(line => /would not take over from .*Authorization/i.test(line)),
+  );
+  hubs[0]?.child.kill('SIGKILL');
+  const told = new RegExp(
+    `^cannot connect to (?=.*:${hubs[0]?.port}: .*refused)(?=.*:${lonely.port}: .*Authorization)`,
+    'i',
+  );
+  t.ok(await isOut(relay, told), 'a reason for each server');
 });
 
 t.test('files are read for each connection, whatever their size', { skip }, async t => {

@@ -260,14 +260,11 @@ export class Sites {
       };
       sites.servers.push(partOf(name, server.child, again));
     };
-    // In addition to the example: the relay of m2, and a mirror with the name of the other site.
-    const users = `    { user: relay-m2, password: "relay-password", permissions: { publish: "beoboard.v1.home.alpha.m2.>", subscribe: ["beoboard.v1.home.alpha.m2.ping", "beoboard.v1.home.alpha.m2.ping.*", "beoboard.v1.home.alpha.m2.ask", "beoboard.v1.home.alpha.m2.ask.*", "beoboard.v1.home.alpha.m2.wait"], allow_responses: { max: 1, expires: "1s" } } }\n`;
     for (const [i, name] of HUBS.entries()) {
       const routes = HUBS.flatMap((_, k) => (k === i ? [] : [`nats-route://${addressOf(k + 1)}:6222`]));
       const config = filled('server.conf', [
         [/<m1>/, name],
         [/<nats-route:[^>]*>, <nats-route:[^>]*>/, routes.join(', ')],
-        [/users: \[\n/, `users: [\n${users}`],
       ]).replaceAll(/<(0\.0\.0\.0:\d+)>/g, '$1');
       server(name, hubs[i] as Namespace, config);
     }
@@ -321,7 +318,7 @@ export class Sites {
         '--key-file',
         key,
       ];
-      const as = login(`relay-${name}`, `relay-${name}:relay-password`);
+      const as = login(`relay-${name}`, `relay-${name}:relay-${name}-password`);
       program(`relay ${name}`, [...argv, ...toHubs, ...as], (home as Namespace).prefix, sites.relays);
     }
     const trust = ['m1', 'm2'].flatMap(name => ['--trust', `${name}=${join(at, `${name}.key.pub`)}`]);

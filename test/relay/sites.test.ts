@@ -26,10 +26,9 @@ t.test('servers and a leaf, which are killed and frozen', { skip }, async t => {
   const at = folder(t);
   const key = join(at, 'relay.key');
   t.match(await run(['keygen', '--relay', key]), { code: 0 });
-  for (const who of ['relay', 'mirror'])
-    writeFileSync(join(at, `${who}.login`), `${who}-${who === 'relay' ? 'm1' : 'login1'}:${who}-password\n`, {
-      mode: 0o600,
-    });
+  const logins = { relay: 'relay-m1:relay-m1-password', mirror: 'mirror-login1:mirror-password' };
+  for (const [who, text] of Object.entries(logins))
+    writeFileSync(join(at, `${who}.login`), `${text}\n`, { mode: 0o600 });
   // Nodes sign their reports, and the mirror verifies these signatures, too.
   const nodes = join(at, 'cluster.key');
   t.match(await run(['keygen', nodes]), { code: 0 });
