@@ -6,10 +6,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parts } from '../src/parts.js';
-import { jsonSchema } from '../src/presentation/jsonschema.js';
 import { completions } from './completions.js';
 import { readContract, writeFiles } from './contract.js';
 import { dashboards } from './dashboards/index.js';
+import { jsonSchema } from './jsonschema.js';
 import { fromHeader, fromMarkdown, fromProgram, fromVerb } from './man.js';
 
 /**

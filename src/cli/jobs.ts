@@ -5,6 +5,7 @@
 import { listJobs } from '../jobs/joblist.js';
 import { defineVerb, parseVerb } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
+import { atOnce } from '../service/slices.js';
 import { terminalWidth } from '../text/output.js';
 import { showJob } from './jobpage.js';
 import { showJobs } from './jobtable.js';
@@ -41,7 +42,7 @@ export async function main(argv: string[]): Promise<number> {
   const { values, args } = parseVerb(verb, argv);
   return await lookBesideScheduler(verb.name, values, args, (look, job) =>
     job === undefined
-      ? showJobs(listJobs(look.slurm, look.nodeOf, look.among, look.users), look, values.long)
+      ? showJobs(atOnce(listJobs(look.slurm, look.nodeOf, look.among, look.users)), look, values.long)
       : showJob(job, look, { ...values, width: terminalWidth() }),
   );
 }

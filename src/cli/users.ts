@@ -5,6 +5,7 @@ import { jobsNamed, listJobs } from '../jobs/joblist.js';
 import { type ListedUser, listUsers } from '../jobs/userlist.js';
 import { defineVerb, parseVerb } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
+import { atOnce } from '../service/slices.js';
 import { shownNames } from '../text/hostlists.js';
 import type { TableColumn } from '../text/layout.js';
 import { cut, oneLine } from '../text/text.js';
@@ -61,8 +62,8 @@ export function showUsers(
   long?: boolean,
   job?: string,
 ): LookResult {
-  const jobs = job === undefined ? listJobs(slurm, nodeOf, among, named) : jobsNamed(job, slurm, nodeOf);
-  const users = listUsers(jobs, slurm, nodeOf);
+  const jobs = job === undefined ? atOnce(listJobs(slurm, nodeOf, among, named)) : jobsNamed(job, slurm, nodeOf);
+  const users = atOnce(listUsers(jobs, slurm, nodeOf));
   return {
     key: 'users',
     json: () => users.map(({ told }) => told),

@@ -3,7 +3,7 @@
 
 import { ChangeFollower } from '../changes/changes.js';
 import { foldedEvents, kindsOf } from '../presentation/eventlines.js';
-import { SlicedLook } from '../service/slices.js';
+import type { SlicedLook } from '../service/slices.js';
 import { NoBoard } from '../shm/noboard.js';
 import type { BoardReader } from '../shm/reader.js';
 import type { Snapshot } from '../shm/snapshot.js';
@@ -86,11 +86,13 @@ export interface AskedEvents {
   readonly kinds: ReadonlySet<string> | undefined;
 }
 
-/** The events that are asked for, the newest last. Yields to the event loop: each may have thousands of nodes. */
-export async function chosenEvents(kept: readonly KeptEvent[], asked: AskedEvents): Promise<KeptEvent[]> {
-  const { since, nodes } = asked;
-  const kinds: ReadonlySet<unknown> | undefined = asked.kinds;
-  const slices = new SlicedLook();
+/** The events that are asked for, the newest last, in slices: each may have thousands of nodes. */
+export async function chosenEvents(
+  kept: readonly KeptEvent[],
+  { since, nodes, kinds: asked }: AskedEvents,
+  slices: SlicedLook,
+): Promise<KeptEvent[]> {
+  const kinds: ReadonlySet<unknown> | undefined = asked;
   const found: KeptEvent[] = [];
   // What comes or goes meanwhile is not asked for.
   for (const event of [...kept]) {

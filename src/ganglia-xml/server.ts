@@ -67,9 +67,11 @@ export class GangliaServer extends TcpServer<GangliaConnection, GangliaCounts> {
       const query = longestQuery === undefined ? undefined : await lineOf(client, longestQuery);
       this.begin(client);
       try {
+        const slices = this.slicesOf(client);
+        await slices.wait();
         const answer = await serve(query);
         if (answer === undefined) return;
-        await send(client, answer);
+        await send(client, answer, slices);
         this.counts.served++;
       } catch (error) {
         // Half a document is worse than none, and half a gzip stream hangs gmetad forever: only that ends with a reset.

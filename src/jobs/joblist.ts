@@ -153,14 +153,18 @@ export function jobsNamed(
   return inOrder(withId(slurm.jobs, id).map(job => listJob(job, slurm, nodeOf)));
 }
 
-/** The jobs on these nodes and of these users, or all jobs, ready to be shown. `nodeOf`: as for `nodesOf`. */
-export function listJobs(
+/** The jobs on these nodes and of these users, or all jobs, ready to be shown, step by step. `nodeOf`: as for `nodesOf`. */
+export function* listJobs(
   slurm: SchedulerView,
   nodeOf: (name: string) => JobNode | undefined,
   among?: ReadonlySet<string>,
   users?: ReadonlySet<string>,
-): ListedJob[] {
-  const jobs = slurm.jobs.map(job => listJob(job, slurm, nodeOf));
+): Generator<undefined, ListedJob[]> {
+  const jobs: ListedJob[] = [];
+  for (const job of slurm.jobs) {
+    jobs.push(listJob(job, slurm, nodeOf));
+    yield;
+  }
   if (among === undefined) return inOrder(jobs);
   const isAmong = ({ job, names }: ListedJob) =>
     users?.has(job.user) || [...names, ...expandNodeNames(job.nodes)].some(name => among.has(name));

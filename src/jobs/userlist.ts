@@ -86,13 +86,15 @@ function listUser(
 }
 
 /** The users of these jobs, who has the most nodes first. `nodeOf`: as for `nodesOf` of joblist.ts. */
-export function listUsers(
+export function* listUsers(
   jobs: readonly ListedJob[],
   slurm: SchedulerView,
   nodeOf: (name: string) => JobNode | undefined,
-): ListedUser[] {
-  const byUser = groupBy(jobs, ({ job }) => job.user);
-  return Array.from(byUser, ([user, theirs]) => listUser(user, theirs, slurm, nodeOf)).sort(
-    ({ told: a }, { told: b }) => b.node_count - a.node_count || compareNames(a.user, b.user),
-  );
+): Generator<undefined, ListedUser[]> {
+  const users: ListedUser[] = [];
+  for (const [user, theirs] of groupBy(jobs, ({ job }) => job.user)) {
+    users.push(listUser(user, theirs, slurm, nodeOf));
+    yield;
+  }
+  return users.sort(({ told: a }, { told: b }) => b.node_count - a.node_count || compareNames(a.user, b.user));
 }

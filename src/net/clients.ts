@@ -14,7 +14,11 @@ const SLOW_MS = 200;
 const STREAM_MS = 3000;
 /** Less says little about how a client reads, bytes. Prometheus reads 3 MB of 10,000 nodes, because it takes gzip. */
 const MUCH_BYTES = 1 << 20;
-/** How often clients that wait for a place look, ms. */
+/** So many large answers are made at once. */
+const MOST_AT_WORK = 4;
+/** The networks 127.0.0.0/8 and ::1. */
+const LOOPBACK = /^(?:127\.|0:0:0:0::\/64$)/;
+/** How often clients that wait for memory look, ms. */
 const WAIT_MS = 50;
 /** So many that have not asked yet may wait beside those that fill all places, until they ask. */
 const MOST_BESIDE = 32;
@@ -24,6 +28,11 @@ const READS = 3;
 
 /** The connection of a client to a server. */
 export class ClientConnection {
+  /**
+   * With whom it shares CPU time: its address, also if that is a proxy's. All of this machine's own are one, because each
+   * of its users has all of them.
+   */
+  readonly origin: string;
   /** When it came, was answered, or has last taken something, ms of performance.now(). */
   lastMoved = performance.now();
   /** Since when it is being answered; undefined: it has not asked. */
@@ -45,10 +54,13 @@ export class ClientConnection {
 
   constructor(
     readonly socket: Socket,
-    /** The address that the client comes from: clients of one address share places. */
+    /** The address that the client comes from: clients of one address share connections and memory. */
     readonly from: string,
     readonly taken: (socket: Socket) => number = takenFrom,
-  ) {}
+  ) {
+    const network = networkOf(socket.remoteAddress ?? '');
+    this.origin = LOOPBACK.test(network) ? 'loopback' : network;
+  }
 
   begin(): void {
     this.look();
@@ -161,15 +173,15 @@ export class ClientConnection {
   }
 }
 
-function countFrom(clients: Iterable<ClientConnection>): Map<string, number> {
+function countBy(clients: Iterable<ClientConnection>, what: 'from' | 'origin'): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const { from } of clients) counts.set(from, (counts.get(from) ?? 0) + 1);
+  for (const { [what]: where } of clients) counts.set(where, (counts.get(where) ?? 0) + 1);
   return counts;
 }
 
 /** Of the address with the most of them the one that gets on least. */
 function leastOfMost<C extends ClientConnection>(clients: readonly C[], now: number): C {
-  const counts = countFrom(clients);
+  const counts = countBy(clients, 'from');
   const most = Math.max(...counts.values());
   return clients
     .filter(({ from }) => counts.get(from) === most)
@@ -196,75 +208,103 @@ export function victim<C extends ClientConnection>(clients: Iterable<C>, most = 
   return silent.length > MOST_BESIDE ? leastOfMost(silent, now) : undefined;
 }
 
-/** Places for clients whose answers keep or cost much until they are read; the others wait for one. */
-export class ClientPlaces<C extends ClientConnection> {
-  readonly #taken = new Set<C>();
-  readonly #waiting = new Map<C, () => void>();
+/**
+ * Memory for what is made and kept for clients: who needs much of it takes it before the work begins, and gives it back
+ * when the answer has been read. The others wait for it.
+ */
+export class AnswerMemory<C extends ClientConnection> {
+  readonly #taken = new Map<C, number>();
+  readonly #waiting = new Map<C, { readonly bytes: number; readonly begin: () => void }>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(
+    /** For work that waits, bytes; as much again is for answers whose size is known only when they are made. */
     readonly most: number,
     /** For how long an answer may take while others wait, ms. */
     readonly patience: number,
-    /** Called with a client that has to go. It leaves its place then. */
+    /** Called with a client that has to go. It gives back what it has then. */
     readonly drop: (client: C) => void,
   ) {}
 
-  /** Does what needs a place, as soon as there is one. Throws if the client is gone by then. */
-  async hold(client: C, work: () => Promise<void>): Promise<void> {
+  /** What is taken now, bytes. */
+  get taken(): number {
+    return [...this.#taken.values()].reduce((sum, bytes) => sum + bytes, 0);
+  }
+
+  /**
+   * Takes about so many bytes, as soon as there are so many; little is there at once. A long answer never is in memory as
+   * a whole. Throws if the client is gone by then.
+   */
+  async take(client: C, about: number): Promise<void> {
+    const bytes = Math.min(about, this.most / MOST_AT_WORK);
+    if (bytes <= MUCH_BYTES || this.#taken.has(client)) return;
     const gone = () => {
-      this.#waiting.get(client)?.();
+      this.#waiting.get(client)?.begin();
       this.#waiting.delete(client);
     };
     client.socket.once('close', gone);
-    await new Promise<void>(resolve => {
-      this.#waiting.set(client, resolve);
+    await new Promise<void>(begin => {
+      this.#waiting.set(client, { bytes, begin });
       this.#fill();
     });
     client.socket.off('close', gone);
-    try {
-      if (client.socket.destroyed) throw new Error('the client is gone');
-      await work();
-    } finally {
-      if (this.#taken.delete(client)) this.#fill();
-    }
+    if (!client.socket.destroyed) return;
+    this.give(client);
+    throw new Error('the client is gone');
   }
 
-  /** Gives free places to those that wait; for the first of the others a place is made, now or later. */
+  /** An answer of so many bytes is kept from now on: if all together are too many, the one that gets on least goes. */
+  keep(client: C, bytes: number): void {
+    if (client.socket.destroyed) return;
+    this.#taken.set(client, bytes);
+    const gone = this.taken > 2 * this.most ? victim(this.#taken.keys(), 1) : undefined;
+    if (gone !== undefined) this.drop(gone);
+    else this.#fill();
+  }
+
+  give(client: C): void {
+    if (this.#taken.delete(client)) this.#fill();
+  }
+
+  /** Gives what is free to those that wait; for the first of the others room is made, now or later. */
   #fill(): void {
     clearTimeout(this.#timer);
     for (let next = this.#next(); next !== undefined; next = this.#next()) {
-      if (this.#taken.size >= this.most) {
+      const { bytes, begin } = this.#waiting.get(next) as { bytes: number; begin: () => void };
+      if (this.taken + bytes > this.most) {
         this.#timer = setTimeout(() => this.#fill(), WAIT_MS).unref();
-        this.#makePlace(next);
+        this.#makeRoom(next);
         return;
       }
-      const begin = this.#waiting.get(next);
       this.#waiting.delete(next);
-      this.#taken.add(next);
+      this.#taken.set(next, bytes);
       next.begin();
-      begin?.();
+      begin();
     }
   }
 
-  /** One of those whose address has the fewest places; first one that has read well before, then who came first. */
+  /**
+   * One of the origin that has the fewest of those that have taken some, and of its address that has the fewest; first one
+   * that has read well before, then who came first.
+   */
   #next(): C | undefined {
-    const counts = countFrom(this.#taken);
-    const rank = ({ from, readWell }: C) => (counts.get(from) ?? 0) * 2 - Number(readWell);
+    const [ofOrigin, ofAddress] = [countBy(this.#taken.keys(), 'origin'), countBy(this.#taken.keys(), 'from')];
+    const rank = ({ from, origin, readWell }: C) =>
+      ((ofOrigin.get(origin) ?? 0) * MOST_AT_WORK + (ofAddress.get(from) ?? 0)) * 2 - Number(readWell);
     const waiting = [...this.#waiting.keys()];
     return waiting.length === 0 ? undefined : waiting.reduce((a, b) => (rank(b) < rank(a) ? b : a));
   }
 
   /**
-   * It replaces one of the address with the most places that reads nothing, or so slowly that its answer has taken
-   * longer than the time limit; sooner if its own address has fewer places, or if it has read well before.
+   * It replaces one of the address with the most of them that reads nothing, or so slowly that its answer has taken
+   * longer than the time limit; sooner if its own address has fewer, or if it has read well before.
    */
-  #makePlace({ from, readWell }: C): void {
+  #makeRoom({ from, readWell }: C): void {
     const now = performance.now();
-    const counts = countFrom(this.#taken);
+    const counts = countBy(this.#taken.keys(), 'from');
     const most = Math.max(...counts.values());
     const isUnfair = readWell || (counts.get(from) ?? 0) < most;
-    const slow = [...this.#taken].filter(client => {
+    const slow = [...this.#taken.keys()].filter(client => {
       client.look();
       const isLate = client.isStalled(now) || now - (client.busySince ?? now) > this.patience;
       return counts.get(client.from) === most && ((client.isBehind && isLate) || (isUnfair && client.isSlow(now)));

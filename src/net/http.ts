@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import { hostname } from 'node:os';
+import type { SlicedLook } from '../service/slices.js';
 import { type Address, plainName } from '../text/addresses.js';
 import { codeOfError, ERROR_CODES, type ErrorCode } from '../text/errorcodes.js';
 import { lowerCase } from '../text/text.js';
@@ -17,8 +18,6 @@ import { gzipped, type Pieces, send, takesGzip } from './sending.js';
 import { type ClientCounts, type TcpOptions, TcpServer } from './tcpserver.js';
 
 const MOST_CLIENTS = 256;
-/** The memory for answers that are kept as a whole until they are read, bytes. */
-const MOST_KEPT = 64 << 20;
 /** How many requests of a client may wait for the answer to the one before: with more, it is cut off. */
 const MOST_PIPELINED = 16;
 /** How long a connection is kept for the next request, ms: longer than a minute, for clients that ask every minute. */
@@ -41,6 +40,10 @@ export interface HttpRequest {
   readonly isForeign: boolean;
   /** Proves in a link (`?token=`) that it stands on a page of ours. */
   readonly token: string;
+  /** How long work yields to that for other clients. */
+  readonly slices: SlicedLook;
+  /** Takes about so many bytes of memory until the answer is read: to be called before work that needs more than 1 MiB. */
+  take(bytes: number): Promise<void>;
 }
 
 /** The header with which our own pages ask. A page of another site can send it only after a preflight, which fails. */
@@ -64,8 +67,6 @@ export interface HttpResponse {
   readonly status: number;
   readonly type: string;
   readonly body: string | Uint8Array | Pieces | StreamBody;
-  /** The answer takes little memory until it is read, so it need not wait for one of the places for large answers. */
-  readonly isSmall?: boolean;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -94,8 +95,17 @@ class HttpConnection extends ClientConnection {
   refusal: Refusal | undefined;
   /** Whether the answer under way is the last. */
   isLast = false;
-  /** The answer that is kept for it as a whole, bytes. */
-  kept = 0;
+  /** Whether the first line has come of a head that has not come as a whole. */
+  hasLine = false;
+  /** Whether a head came to its end in this packet. */
+  hasHead = false;
+
+  follow(packet: Buffer): void {
+    const end = packet.lastIndexOf('\n\r\n');
+    if (this.hasHead) this.hasLine = end >= 0 && packet.includes('\n', end + 3);
+    else this.hasLine ||= packet.includes('\n');
+    this.hasHead = false;
+  }
 }
 
 interface HttpCounts extends ClientCounts {
@@ -163,10 +173,14 @@ export class HttpServer extends TcpServer<HttpConnection, HttpCounts> {
       if (client === undefined) return;
       // Node calls this after the last answer; the end of a connection is ours to decide (`finish`).
       socket.destroySoon = () => this.finish(client);
+      // The parser's own listener comes before this one.
+      socket.on('data', packet => client.follow(packet));
     });
     // The final answer comes in place of a 100: nobody needs the body.
     server.on('checkContinue', meet).on('checkExpectation', meet);
-    server.on('clientError', (error: ParserError, socket) => this.#refuse(socket as Socket, refusalOf(error)));
+    server.on('clientError', (error: ParserError, socket) =>
+      this.#refuse(socket as Socket, refusalOf(error, this.of(socket as Socket)?.hasLine === true)),
+    );
     server.on('connect', (_, socket) =>
       this.#refuse(socket as Socket, new Refusal('method_not_allowed', 'CONNECT is not served here; use GET or HEAD')),
     );
@@ -179,6 +193,7 @@ export class HttpServer extends TcpServer<HttpConnection, HttpCounts> {
     response.on('error', () => undefined);
     const client = this.of(request.socket);
     if (client === undefined || client.leftAt !== undefined) return;
+    client.hasHead = true;
     if (client.response === undefined) void this.#serve(request, response, client);
     else if (client.pipelined.length < MOST_PIPELINED) client.pipelined.push([request, response]);
     else this.drop(client);
@@ -188,13 +203,15 @@ export class HttpServer extends TcpServer<HttpConnection, HttpCounts> {
     client.response = response;
     response.once('close', () => {
       client.response = undefined;
-      client.kept = 0;
+      this.memory.give(client);
       client.end();
       this.#goOn(client);
     });
     this.begin(client);
     try {
-      await this.#send(request, response, client, await this.#answer(request, client));
+      const slices = this.slicesOf(client);
+      await slices.wait();
+      await this.#send(request, response, client, await this.#answer(request, client, slices), slices);
       this.counts.served++;
     } catch {
       // Half a document must not look like a whole one: if its length is not given (HTTP/1.0, as proxies speak it),
@@ -249,7 +266,7 @@ export class HttpServer extends TcpServer<HttpConnection, HttpCounts> {
     return isBrowser && headers[PAGE_HEADER] === undefined && query.get('token') !== this.#token;
   }
 
-  async #answer(request: IncomingMessage, client: HttpConnection): Promise<HttpResponse> {
+  async #answer(request: IncomingMessage, client: HttpConnection, slices: SlicedLook): Promise<HttpResponse> {
     const { headers, socket } = request;
     // Whether the body still comes, which it was not asked for, is not known.
     if (headers.expect !== undefined) client.isLast = true;
@@ -270,7 +287,11 @@ export class HttpServer extends TcpServer<HttpConnection, HttpCounts> {
       if (query.get('token') === token) query.delete('token');
       const accept = headers.accept ?? '';
       const [, zone = ''] = socket.localAddress?.split('%') ?? [];
-      return await this.#handle({ path, query, host, zone, accept, site, isForeign, token });
+      const take = async (bytes: number) => {
+        await this.memory.take(client, bytes);
+        await slices.next();
+      };
+      return await this.#handle({ path, query, host, zone, accept, site, isForeign, token, slices, take });
     } catch (error) {
       const code = codeOfError(error);
       if (code === undefined) throw error;
@@ -298,6 +319,7 @@ export class HttpServer extends TcpServer<HttpConnection, HttpCounts> {
     response: ServerResponse,
     client: HttpConnection,
     answer: HttpResponse,
+    slices: SlicedLook,
   ): Promise<void> {
     const { status, body } = answer;
     const isWhole = typeof body === 'string' || body instanceof Uint8Array;
@@ -310,27 +332,19 @@ export class HttpServer extends TcpServer<HttpConnection, HttpCounts> {
     });
     if (request.method === 'HEAD') response.end();
     else if (isWhole) {
-      this.#keep(client, Buffer.byteLength(body));
+      this.memory.keep(client, Buffer.byteLength(body));
       response.end(body);
     } else if (isStream) return await this.#stream(response, client, body);
     else {
       if (Array.isArray(body))
-        this.#keep(
+        this.memory.keep(
           client,
           body.reduce((sum: number, { length }) => sum + length, 0),
         );
-      const all = () => send(client, isPacked ? gzipped(body) : body, response);
-      await (answer.isSmall || Array.isArray(body) ? all() : this.places.hold(client, all));
+      await send(client, isPacked ? gzipped(body, slices) : body, slices, response);
       response.end();
     }
     if (!response.writableFinished) await once(response, 'finish');
-  }
-
-  /** An answer is kept for it until it is read: if that is too much, the client that gets on least has to go. */
-  #keep(client: HttpConnection, bytes: number): void {
-    client.kept = bytes;
-    const keeping = [...this].filter(({ kept }) => kept > 0);
-    if (keeping.reduce((sum, { kept }) => sum + kept, 0) > MOST_KEPT) this.dropOneOf(keeping, 1);
   }
 
   async #stream(response: ServerResponse, client: HttpConnection, begin: StreamBody): Promise<void> {

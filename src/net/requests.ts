@@ -77,14 +77,17 @@ export function targetOf({ method, url = '', httpVersion, headers, rawHeaders }:
 /** An error of the parser: what it read last, and how far it came. */
 export type ParserError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer; readonly bytesParsed?: number };
 
-/** The answer to what the parser could not take; the connection cannot go on after it. */
-export function refusalOf({ code, rawPacket, bytesParsed = 0 }: ParserError): Refusal {
+/**
+ * The answer to what the parser could not take; the connection cannot go on after it. `hasLine`: the packets before had the
+ * first line of what was begun.
+ */
+export function refusalOf({ code, rawPacket, bytesParsed = 0 }: ParserError, hasLine: boolean): Refusal {
   switch (code) {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return new Refusal('request_timeout', 'the request did not come to its end in time', true);
     case 'HPE_HEADER_OVERFLOW': {
-      const begun = rawPacket?.toString('latin1', 0, bytesParsed).split('\r\n\r\n').at(-1) ?? '';
-      return begun.includes('\n')
+      const heads = rawPacket?.toString('latin1', 0, bytesParsed).split('\r\n\r\n') ?? [];
+      return (hasLine && heads.length < 2) || heads.at(-1)?.includes('\n')
         ? new Refusal('headers_too_large', LONG_HEADERS, true)
         : new Refusal('target_too_long', LONG_TARGET, true);
     }

@@ -4,9 +4,11 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '../service/log.js';
+import { SlicedLook } from '../service/slices.js';
 import { type Address, type Network, parseNetwork } from '../text/addresses.js';
-import { type ClientConnection, ClientPlaces, isFrom, originOf, victim } from './clients.js';
+import { AnswerMemory, type ClientConnection, isFrom, originOf, victim } from './clients.js';
 import { listenAt } from './listening.js';
+import { Turns } from './turns.js';
 
 /** How often it looks for clients that are too slow, at most, ms. */
 const LOOK_MS = 1000;
@@ -16,8 +18,10 @@ export const PATIENCE_MS = 10_000;
 const MOST_DISCARDED = 16 << 20;
 /** How long answers may still take when the server ends, ms. */
 const END_MS = 2000;
-/** How many answers are made at once that keep or cost much until they are read. */
-const MOST_AT_WORK = 4;
+/** See `memory` of the options. */
+const MOST_MEMORY = 64 << 20;
+/** After so long another client gets its turn, ms. */
+const TURN_MS = 1;
 /** This machine. */
 const LOOPBACK = ['127.0.0.0/8', '::1'].map(parseNetwork);
 
@@ -32,6 +36,8 @@ export interface TcpOptions {
   readonly answerPatience?: number;
   /** For how long a client may ask nothing, ms; by default forever. */
   readonly silence?: number;
+  /** For answers that are under way, bytes: see AnswerMemory. */
+  readonly memory?: number;
   /** The networks whose clients are allowed, besides this machine; by default all are. */
   readonly trusted?: readonly Network[];
   /** The addresses of proxies: their clients do not share places. */
@@ -53,8 +59,8 @@ export abstract class TcpServer<C extends ClientConnection, Counts extends Clien
   protected readonly options: Required<TcpOptions>;
   readonly #isTrusted: (socket: Socket) => boolean;
   readonly #originOf: (socket: Socket) => string;
-  /** Large answers take one each. */
-  protected readonly places: ClientPlaces<C>;
+  readonly turns = new Turns();
+  readonly memory: AnswerMemory<C>;
   protected isEnding = false;
 
   protected constructor(
@@ -63,12 +69,18 @@ export abstract class TcpServer<C extends ClientConnection, Counts extends Clien
     options: TcpOptions,
   ) {
     const [silence, answerPatience] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
-    const defaults = { patience: PATIENCE_MS, streamPatience: PATIENCE_MS, trusted: [], proxies: [] };
+    const defaults = {
+      patience: PATIENCE_MS,
+      streamPatience: PATIENCE_MS,
+      trusted: [],
+      proxies: [],
+      memory: MOST_MEMORY,
+    };
     this.options = { ...defaults, silence, answerPatience, ...options };
     const { patience, trusted, proxies } = this.options;
     this.#isTrusted = trusted.length === 0 ? () => true : isFrom([...LOOPBACK, ...trusted]);
     this.#originOf = originOf(proxies);
-    this.places = new ClientPlaces(MOST_AT_WORK, patience, client => this.drop(client));
+    this.memory = new AnswerMemory(this.options.memory, patience, client => this.drop(client));
     this.#timers = [setInterval(() => this.#dropStuck(), Math.min(LOOK_MS, patience)).unref()];
   }
 
@@ -134,16 +146,18 @@ export abstract class TcpServer<C extends ClientConnection, Counts extends Clien
     this.dropOneOf(this, this.options.most);
   }
 
+  /** How work for a client yields: until it is its turn again. Throws if it is gone by then. */
+  protected slicesOf(client: C): SlicedLook {
+    return new SlicedLook(async () => {
+      await this.turns.wait(client);
+      if (client.socket.destroyed) throw new Error('the client is gone');
+    }, TURN_MS);
+  }
+
   /** Cuts off the one that gets on least, if there are more than so many. */
   protected dropOneOf(clients: Iterable<C>, most: number): void {
     const gone = victim(clients, most);
     if (gone !== undefined) this.drop(gone);
-  }
-
-  /** Cuts off one of those that are being answered; a client that is alone may use all the room. */
-  dropOneBusy(): void {
-    const busy = [...this].filter(({ busySince }) => busySince !== undefined);
-    this.dropOneOf(busy, 1);
   }
 
   protected drop(client: C): void {

@@ -15,8 +15,8 @@ import type { SchedulerFamilies } from './schedulerfamilies.js';
 
 /** Plans and pages that are kept for the next scrape. */
 const KEPT = 8;
-/** A smaller document keeps little until it is read, bytes. */
-const SMALL_BYTES = 1 << 20;
+/** The length of a line, about, bytes. */
+const LINE_BYTES = 80;
 /** How often a board is looked at again if it was replaced meanwhile. */
 const TRIES = 3;
 
@@ -54,18 +54,21 @@ export class Exporter {
     );
   }
 
-  /** Whether the document of `/metrics` is small, by the lines that its nodes can have, of some 80 bytes each. */
-  isSmall({ collectors, selection }: Scrape): boolean {
-    const plan = this.#plan(collectors);
+  /** About how long a document is, by the lines that its nodes can have, bytes; without collectors `/node-metrics`. */
+  sizeOf({ collectors, selection }: Pick<Scrape, 'selection'> & Partial<Scrape>): number {
+    const plan = collectors === undefined ? this.#nodePlan : this.#plan(collectors);
     const lines = plan.blocks.reduce((sum, block) => sum + block.lines.length, 0);
     const nodes = this.boards.reduce((sum, { names }) => sum + names.node.names.length, 0) / selection.shards;
-    return lines * Math.min(nodes, selection.names?.size ?? nodes) * 80 <= SMALL_BYTES;
+    return lines * Math.min(nodes, selection.names?.size ?? nodes) * LINE_BYTES;
   }
 
   /** The document of `/node-metrics`; it has no collectors to choose from. */
   nodeMetrics({ selection }: Pick<Scrape, 'selection'>, format: Format): Document {
-    const plan = this.#planOf('node_', () => new ScrapePlan('node_', NODE_FAMILIES));
-    return this.#document(plan, 'instance', selection, format, false);
+    return this.#document(this.#nodePlan, 'instance', selection, format, false);
+  }
+
+  get #nodePlan(): ScrapePlan {
+    return this.#planOf('node_', () => new ScrapePlan('node_', NODE_FAMILIES));
   }
 
   *#document(

@@ -54,7 +54,7 @@ function shardsOf({ query, host, zone }: HttpRequest): HttpResponse {
 
 function responder(exporter: Exporter, { nodeMetrics }: Pick<PrometheusOptions, 'nodeMetrics'>) {
   return async (request: HttpRequest): Promise<HttpResponse> => {
-    const { path, query, accept, isForeign, token } = request;
+    const { path, query, accept, isForeign, token, take } = request;
     const front = (status: number): HttpResponse => {
       const body = frontPage(exporter.boards, nodeMetrics, token);
       return { status, type: 'text/html; charset=utf-8', body };
@@ -67,8 +67,8 @@ function responder(exporter: Exporter, { nodeMetrics }: Pick<PrometheusOptions, 
         const scrape = parseScrape(query);
         // What an earlier scrape has found would be as old as the time between the two.
         await exporter.slurm?.look();
-        const isSmall = exporter.isSmall(scrape);
-        return { status: 200, type: MEDIA_TYPES[format], body: exporter.metrics(scrape, format), isSmall };
+        await take(exporter.sizeOf(scrape));
+        return { status: 200, type: MEDIA_TYPES[format], body: exporter.metrics(scrape, format) };
       }
       case '/node-metrics': {
         if (!nodeMetrics)
@@ -77,8 +77,9 @@ function responder(exporter: Exporter, { nodeMetrics }: Pick<PrometheusOptions, 
             'node-metrics are switched off; start beoboard prometheus with --node-metrics',
           );
         const format = formatOf(accept);
-        const body = exporter.nodeMetrics(parseScrape(query, false), format);
-        return { status: 200, type: MEDIA_TYPES[format], body };
+        const { selection } = parseScrape(query, false);
+        await take(exporter.sizeOf({ selection }));
+        return { status: 200, type: MEDIA_TYPES[format], body: exporter.nodeMetrics({ selection }, format) };
       }
       case '/sd':
         return shardsOf(request);

@@ -21,6 +21,8 @@ export const EVERYBODY: SampleSelection = { shard: 1, shards: 1 };
 
 /** How many nodes are copied at a time: as many as stay in the CPU's cache. */
 const PIECE_NODES = 256;
+/** How many names are looked for in a list before others get their turn. */
+const CHOSEN_AT_ONCE = 64;
 
 /** How many buffers are kept: mostly there is one scrape at a time. */
 const POOLED = 2;
@@ -74,10 +76,15 @@ export class Sample {
   }
 }
 
-function rowsOf({ names, hashes }: NodeNames, { names: wanted, shard, shards }: SampleSelection): Uint32Array {
+function* rowsOf(
+  { names, hashes }: NodeNames,
+  { names: wanted, shard, shards }: SampleSelection,
+): Generator<undefined, Uint32Array> {
   const rows = new Uint32Array(names.length);
   let count = 0;
-  for (let i = 0; i < names.length; i++) {
+  for (let i = 0; i < rows.length; i++) {
+    // A list may have a thousand ranges, in each of which a name is looked for.
+    if (i % CHOSEN_AT_ONCE === 0) yield undefined;
     if (shards > 1 && (hashes[i] as number) % shards !== shard - 1) continue;
     if (wanted !== undefined && !wanted.has(names[i] as string)) continue;
     rows[count++] = i;
@@ -98,7 +105,7 @@ export function* takeSample(
   pool: BufferPool,
   isLast = false,
 ): Generator<undefined, Sample | undefined> {
-  const rows = rowsOf(names, selection);
+  const rows = yield* rowsOf(names, selection);
   const taker = new Taker(plan, names, new Sample(rows.length, names.labels, plan, pool));
   let next = 0;
   let first = 0;

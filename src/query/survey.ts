@@ -57,6 +57,11 @@ export function survey(
       state: NUMBERED[states[index] as number] as State,
       problems: problems[index] as number,
     });
+  return chosenOf({ snapshot, all }, { among, holds });
+}
+
+/** The chosen nodes of a look. */
+export function chosenOf({ snapshot, all }: Pick<Survey, 'snapshot' | 'all'>, { among, holds }: Choice): Survey {
   const missing = among && new Set(among);
   const chosen = ({ index, name }: Surveyed) =>
     (missing === undefined || missing.delete(name)) && (holds === undefined || holds(snapshot.node(index)));

@@ -9,12 +9,20 @@ export const SLICE_MS = 4;
 export class SlicedLook {
   #began = performance.now();
 
+  constructor(
+    /** How it yields. */
+    readonly pause: () => Promise<void> = turn,
+    readonly most = SLICE_MS,
+  ) {}
+
   /** Undefined: continue. */
   next(): Promise<void> | undefined {
-    if (performance.now() - this.#began < SLICE_MS) return undefined;
-    return turn().then(() => {
-      this.#began = performance.now();
-    });
+    return performance.now() - this.#began < this.most ? undefined : this.wait();
+  }
+
+  async wait(): Promise<void> {
+    await this.pause();
+    this.#began = performance.now();
   }
 }
 
@@ -22,8 +30,7 @@ export class SlicedLook {
 export type Steps<T> = Generator<undefined, T>;
 
 /** Its result, for which other work does not wait. */
-export async function inSlices<T>(steps: Steps<T>): Promise<T> {
-  const slices = new SlicedLook();
+export async function inSlices<T>(steps: Steps<T>, slices = new SlicedLook()): Promise<T> {
   for (;;) {
     const { done, value } = steps.next();
     if (done) return value;

@@ -5,14 +5,11 @@ import { NoBoard } from '../shm/noboard.js';
 import type { BoardSamples } from './boardsamples.js';
 import { CATEGORIES, SERVER, STATE } from './categories.js';
 import type { Child } from './children.js';
-import type { Command, Reply } from './server.js';
+import type { Answering, Command } from './server.js';
 
 const PIECE_BYTES = 1 << 16;
-/** How much of other servers' answers is kept for all clients together, bytes: several times what 10,000 nodes need. */
-const MOST_HELD = 256 << 20;
-/** The size of an element, about, and of a small answer, bytes. */
+/** The size of an element, about, bytes. */
 const ELEMENT_SIZE = 60;
-const SMALL_BYTES = 1 << 20;
 const COUNTED_MS = 1000;
 /** What an element takes besides its bytes: its beginning and end. */
 const ELEMENT_BYTES = 40;
@@ -51,51 +48,21 @@ interface ChildQuery {
   readonly answer: Promise<Expression | undefined>;
 }
 
-/** Answers of other servers, until all clients have read them; several clients may share one. */
-class Held {
-  readonly #holders = new Map<Expression, number>();
-  bytes = 0;
-
-  add(expression: Expression): void {
-    const holders = this.#holders.get(expression) ?? 0;
-    if (holders === 0) this.bytes += sizeOf(expression);
-    this.#holders.set(expression, holders + 1);
-  }
-
-  remove(expression: Expression): void {
-    const holders = this.#holders.get(expression) ?? 0;
-    if (holders > 1) return void this.#holders.set(expression, holders - 1);
-    this.#holders.delete(expression);
-    this.bytes -= sizeOf(expression);
-  }
-}
-
-const sizeOf = ({ bytes, elements }: Expression) => bytes.length + ELEMENT_BYTES * elements.length;
-
 export class Concentrator {
-  readonly #held = new Held();
   #counted = { at: Number.NEGATIVE_INFINITY, nodes: 0 };
 
   constructor(
     readonly name: string,
     readonly boards: readonly BoardSamples[],
     readonly children: readonly Child[],
-    /** Called when too much is kept for clients: one of them must be disconnected. */
-    readonly makeRoom: () => void = () => undefined,
-    readonly mostHeld = MOST_HELD,
   ) {}
 
-  /** How much of other servers' answers is kept for clients that have not read it yet, bytes. */
-  get held(): number {
-    return this.#held.bytes;
-  }
-
-  /** Whether an answer is small: what each node has of a category takes some 60 bytes. */
-  readonly isSmall = (command: Command): boolean => {
-    if (command.kind !== 'sample') return true;
+  /** About how long an answer is, bytes. */
+  readonly sizeOf = (command: Command): number => {
+    if (command.kind !== 'sample') return 0;
     const categories = [STATE, ...CATEGORIES].filter(({ mask }) => (mask & command.mask) !== 0).length;
     const nodes = this.children.reduce((sum, child) => sum + child.nodes, this.#ownNodes());
-    return nodes * categories * ELEMENT_SIZE <= SMALL_BYTES;
+    return nodes * categories * ELEMENT_SIZE;
   };
 
   /** The nodes of our own boards, counted once a second at most. */
@@ -108,9 +75,9 @@ export class Concentrator {
     return this.#counted.nodes;
   }
 
-  readonly answer = (command: Command): Reply => {
+  readonly answer: Answering = (command, keep) => {
     if (command.kind === 'schema') return this.#schema();
-    if (command.kind === 'sample') return this.#sample(command.mask);
+    if (command.kind === 'sample') return this.#sample(command.mask, keep);
     return this.#refusal(command.word);
   };
 
@@ -143,23 +110,20 @@ export class Concentrator {
     yield Buffer.from(')\n');
   }
 
-  async *#sample(mask: number): AsyncGenerator<Uint8Array> {
+  async *#sample(mask: number, keep: (bytes: number) => void): AsyncGenerator<Uint8Array> {
     // The other servers work while we read our own boards.
     const asked = this.children.map(child => ({ child, answer: child.sample(mask) }));
-    const held: Expression[] = [];
-    let isOver = false;
+    let [kept, isOver] = [0, false];
     for (const { answer } of asked)
       void answer.then(expression => {
         if (expression === undefined || isOver) return;
-        held.push(expression);
-        this.#held.add(expression);
-        if (this.#held.bytes > this.mostHeld) this.makeRoom();
+        kept += expression.bytes.length + ELEMENT_BYTES * expression.elements.length;
+        keep(kept);
       });
     try {
       yield* this.#elements(mask, asked);
     } finally {
       isOver = true;
-      for (const expression of held) this.#held.remove(expression);
     }
   }
 

@@ -42,8 +42,8 @@ export async function main(argv: string[]): Promise<number> {
   // The number of this run: in another network a server may have the same host and port.
   const name = `${hostname()}/${randomBytes(8).toString('hex')}`;
   const children = options.from.map(address => new Child(address, name, child => logChild(child, log)));
-  const concentrator = new Concentrator(name, boards, children, () => server.dropOneBusy());
-  const server = new SupermonServer(concentrator.answer, undefined, concentrator.isSmall);
+  const concentrator = new Concentrator(name, boards, children);
+  const server = new SupermonServer(concentrator.answer, undefined, concentrator.sizeOf);
   return await runServer(log, server, {
     listen: async () => {
       const bound = await listenAll(server, options.listen);

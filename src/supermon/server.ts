@@ -68,8 +68,11 @@ export class Words {
   }
 }
 
-/** The bytes of an answer, in pieces that are each valid until the next is asked for. */
-export type Reply = AsyncIterable<Uint8Array>;
+/**
+ * The bytes of an answer, in pieces that are each valid until the next is asked for. `keep` is told how much is kept in
+ * memory for it.
+ */
+export type Answering = (command: Command, keep: (bytes: number) => void) => AsyncIterable<Uint8Array>;
 
 /** What happened to clients so far; `stuck`: also those that sent too much without a command. */
 interface SupermonCounts extends ClientCounts {
@@ -80,13 +83,15 @@ interface SupermonCounts extends ClientCounts {
 /** Listens, and serves all clients. */
 export class SupermonServer extends TcpServer<ClientConnection, SupermonCounts> {
   constructor(
-    readonly answer: (command: Command) => Reply,
+    readonly answer: Answering,
     patience = PATIENCE_MS,
-    /** Whether the answer keeps and costs little, so that it waits for no other. */
-    readonly isSmall: (command: Command) => boolean = () => true,
+    /** About how long the answer is, bytes. */
+    readonly sizeOf: (command: Command) => number = () => 0,
+    memory?: number,
   ) {
     const counts = { served: 0, stuck: 0, refused: 0, bad: 0 };
-    super(counts, ClientConnection, { most: MOST_CLIENTS, patience, answerPatience: MOST_PATIENCE * patience });
+    const answerPatience = MOST_PATIENCE * patience;
+    super(counts, ClientConnection, { most: MOST_CLIENTS, patience, answerPatience, ...(memory && { memory }) });
   }
 
   /** Returns the address that was bound. Throws one line for people. */
@@ -118,8 +123,18 @@ export class SupermonServer extends TcpServer<ClientConnection, SupermonCounts> 
   async #reply(client: ClientConnection, command: Command): Promise<void> {
     this.begin(client);
     if (command.kind === 'bad') this.counts.bad++;
-    const reply = () => send(client, this.answer(command));
-    await (this.isSmall(command) ? reply() : this.places.hold(client, reply));
+    const slices = this.slicesOf(client);
+    await slices.wait();
+    await this.memory.take(client, this.sizeOf(command));
+    try {
+      await send(
+        client,
+        this.answer(command, bytes => this.memory.keep(client, bytes)),
+        slices,
+      );
+    } finally {
+      this.memory.give(client);
+    }
     client.end();
     if (command.kind !== 'bad') this.counts.served++;
   }

@@ -16,11 +16,11 @@ import { boardJson, nodeTeller } from '../presentation/statusjson.js';
 import { type Condition, parseCondition } from '../query/conditions.js';
 import { survey } from '../query/survey.js';
 import { SCALES } from '../readings/scales.js';
-import { SLICE_MS } from '../service/slices.js';
+import { SLICE_MS, SlicedLook } from '../service/slices.js';
 import { BoardReader } from '../shm/reader.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { painter } from '../terminal/style.js';
-import { expand, fold } from '../text/hostlists.js';
+import { expand, fold, NameRanges } from '../text/hostlists.js';
 import { parseMoment } from '../text/moments.js';
 import { escaped, json } from '../text/output.js';
 import { didYouMean, InputError, nearest, quote } from '../text/text.js';
@@ -36,15 +36,28 @@ const PIECE_NODES = 32;
 const MOST_FIELDS = 64;
 const MOST_NAMED = 16;
 const MOST_EVENTS = 1000;
-/** The share of the time in which one answer about all nodes may be made, for whoever asks, and how many are kept. */
+/** The share of the time in which what is told of all nodes may be made, for whoever asks. */
 const TOLD_SHARE = 0.03;
-const MOST_TOLD = 16;
+/** What a node takes, about, bytes: in a document, among names that are asked for, and to be put in an order. */
+const NODE_BYTES = 2048;
+const NAME_BYTES = 128;
+const ORDER_BYTES = 64;
 const KINDS = someOf('kind of event', ...new Set([...EVENTS, ...ranked.problem, ...STATES]));
 const PLAIN = painter('never');
 const JOBS_HIDDEN = 'jobs are not shown here; the administrator can start beoboard web with --show-jobs';
 
 const answer = (body: HttpResponse['body']): HttpResponse => ({ status: 200, type: 'application/json', body });
 const whole = (value: object): HttpResponse => answer(`${json(value)}\n`);
+
+/** The same with a long list, whose bytes all clients share. */
+async function listed(head: object, name: string, list: readonly object[], slices: SlicedLook): Promise<HttpResponse> {
+  const rows: string[] = [];
+  for (const row of list) {
+    rows.push(json(row));
+    await slices.next();
+  }
+  return answer(Buffer.from(`${json(head).slice(0, -1)},"${name}":[${rows.join(',')}]}\n`));
+}
 
 /** Refuses unknown and repeated parameters. Throws an InputError. */
 function checked(query: URLSearchParams, known: readonly string[]): URLSearchParams {
@@ -76,6 +89,12 @@ function sinceOf(query: URLSearchParams, present: number): AskedEvents['since'] 
   return { ms: parseMoment(/^[\d.]+[a-z]+$/.test(text) ? `${text} ago` : text, Date.now()).ms };
 }
 
+/** How many names the parameter nodes has; undefined: it is not there. Throws an InputError. */
+function sizeOf(query: URLSearchParams, limit: number): number | undefined {
+  const list = query.get('nodes');
+  return list === null ? undefined : NameRanges.parse(list, limit).size;
+}
+
 /** A part of a path, decoded; undefined: it is not there, or is no UTF-8. */
 function plainOf(part: string | undefined): string | undefined {
   try {
@@ -93,38 +112,49 @@ function* bytesOf(texts: Iterable<string | undefined>): Generator<Uint8Array | u
   for (const text of texts) yield text === undefined ? undefined : Buffer.from(text);
 }
 
+type ToldKind = 'job' | 'jobs' | 'users' | 'odd';
+
 export class Api {
   readonly #pages: NodePages;
-  /** Answers by their paths, and until when each is told again, of performance.now(). */
-  readonly #told = new Map<string, { readonly response: HttpResponse; readonly until: number }>();
+  /** What is told again, on which roster, and until when, of performance.now(). */
+  readonly #told = new Map<ToldKind, { readonly told: Promise<unknown>; readonly roster: number; until: number }>();
 
   constructor(readonly wall: Wall) {
     this.#pages = new NodePages(wall);
   }
 
   /** Answers a request for `path`, which is the part after api/v1/; undefined: there is no such path. */
-  async answer(path: string, { query }: HttpRequest): Promise<HttpResponse | undefined> {
+  async answer(path: string, request: HttpRequest): Promise<HttpResponse | undefined> {
+    const { query } = request;
     const name = /^nodes\/([^/]+)$/.exec(path)?.[1];
     if (name !== undefined) return this.#node(name, checked(query, []));
     const id = plainOf(/^jobs\/([^/]+)$/.exec(path)?.[1]);
-    if (id !== undefined) return this.#ofJobs(path, query, (jobs, digest) => jobs.page(id, digest, this.wall));
+    if (id !== undefined) {
+      const [jobs, digest] = this.#jobsAnd(query);
+      const look = await this.#toldAgain('job', async () => jobs.beside(digest, this.wall.watcher.names));
+      return whole({ schema: 1, seq: this.#seq, ...jobs.page(id, look, this.wall) });
+    }
     switch (path) {
       case 'nodes':
-        return await this.#nodes(checked(query, ['nodes', 'where', 'fields', 'sort', 'page', 'seq']));
+        return await this.#nodes(checked(query, ['nodes', 'where', 'fields', 'sort', 'page', 'seq']), request);
       case 'events':
-        return await this.#events(checked(query, ['since', 'nodes', 'kind']));
+        return await this.#events(checked(query, ['since', 'nodes', 'kind']), request);
       case 'jobs':
-        return this.#ofJobs(path, query, (jobs, digest) => jobs.json(digest, this.wall.watcher.names));
-      case 'users':
-        return this.#ofJobs(path, query, (jobs, digest) => jobs.users(digest, this.wall.watcher.names));
+      case 'users': {
+        const [jobs, digest] = this.#jobsAnd(query);
+        return await this.#toldAgain(path, async slices => {
+          const { list, ...head } = await jobs[path](jobs.beside(digest, this.wall.watcher.names), slices);
+          return await listed({ schema: 1, seq: this.#seq, ...head }, path, list, slices);
+        });
+      }
       case 'odd':
         checked(query, []);
-        return this.#toldAgain(path, () => this.#odd());
+        return await this.#toldAgain(path, async slices => this.#odd(slices));
       case 'readings':
         checked(query, []);
         return whole({ schema: 1, readings: READINGS });
       case 'river':
-        return await this.#river(checked(query, ['by', 'reading', 'nodes']));
+        return await this.#river(checked(query, ['by', 'reading', 'nodes']), request);
       case 'stream': {
         const view = await this.wall.view(checked(query, ['reading', 'by', 'where']));
         // Otherwise nginx would buffer the stream.
@@ -154,28 +184,33 @@ export class Api {
     return new BoardReader(path, owner);
   }
 
-  async #nodes(query: URLSearchParams): Promise<HttpResponse> {
-    const fields = query.get('fields')?.split(',');
-    if (fields !== undefined && fields.length > MOST_FIELDS)
-      throw new InputError(`fields: there are ${fields.length}; write at most ${MOST_FIELDS}`);
+  async #nodes(query: URLSearchParams, request: HttpRequest): Promise<HttpResponse> {
+    const named = query.get('fields')?.split(',');
+    if (named !== undefined && named.length > MOST_FIELDS)
+      throw new InputError(`fields: there are ${named.length}; write at most ${MOST_FIELDS}`);
+    const fields = named && [...new Set(named)];
     const seq = wholeNumber(query, 'seq');
     const where = query.get('where');
     if (seq !== undefined) {
       const other = ['where', 'nodes', 'sort', 'page'].find(name => query.has(name));
       if (other !== undefined)
         throw new InputError(`${other} and seq do not go together: ${other} is about now; leave one out`);
+      await request.take(this.wall.watcher.names.length * NODE_BYTES);
       return this.#nodesAt(seq, fields);
     }
     const page = wholeNumber(query, 'page');
     if (page === 0) throw new InputError('page is 0; the first one is 1');
-    const among = this.#namesOn(query);
+    const sort = query.get('sort') ?? (page === undefined ? undefined : 'state');
+    const { length } = this.wall.watcher.names;
+    const about = Math.min(length, sizeOf(query, this.#namesMost) ?? length);
+    await request.take(sort === undefined ? about * NODE_BYTES : length * ORDER_BYTES + about * NAME_BYTES);
+    const among = await this.#namesOn(query, request);
     // Here an invalid request throws.
     const chosen = where === null ? undefined : await this.wall.queries.chosen(where);
-    const sort = query.get('sort') ?? (page === undefined ? undefined : 'state');
     if (sort !== undefined) {
       const isChosen: AskedPage['isChosen'] = (index, name) =>
         (among === undefined || among.has(name)) && (chosen === undefined || chosen.holds[index] === 1);
-      return await this.#nodePage(`${query}`, { sort, page: page ?? 1, fields, isChosen });
+      return await this.#nodePage(`${query}`, { sort, page: page ?? 1, fields, isChosen, slices: request.slices });
     }
     const teller = nodeTeller(fields, this.wall.digest);
     const condition = where === null ? undefined : parseCondition(where);
@@ -192,13 +227,20 @@ export class Api {
   }
 
   /** The names of the parameter nodes; undefined: all. Throws an InputError for those that are not on the board. */
-  #namesOn(query: URLSearchParams, limit?: number): ReadonlySet<string> | undefined {
+  async #namesOn(
+    query: URLSearchParams,
+    { slices }: HttpRequest,
+    limit = this.#namesMost,
+  ): Promise<ReadonlySet<string> | undefined> {
     const list = query.get('nodes');
     if (list === null) return undefined;
-    const { names } = this.wall.watcher;
-    const asked = new Set(expand(list, limit ?? this.#namesMost));
+    const asked = new Set(expand(list, limit));
+    await slices.next();
     const notOnBoard = new Set(asked);
-    for (const name of names) notOnBoard.delete(name);
+    for (const [i, name] of this.wall.watcher.names.entries()) {
+      notOnBoard.delete(name);
+      if (i % PIECE_NODES === 0) await slices.next();
+    }
     const some = [...notOnBoard].slice(0, MOST_NAMED);
     const more = notOnBoard.size - some.length;
     if (some.length > 0)
@@ -325,9 +367,10 @@ export class Api {
     }
   }
 
-  async #events(query: URLSearchParams): Promise<HttpResponse> {
+  async #events(query: URLSearchParams, { slices, take }: HttpRequest): Promise<HttpResponse> {
     const since = sinceOf(query, this.#seq);
     const [list, kinds] = [query.get('nodes'), query.get('kind')];
+    await take((sizeOf(query, this.#namesMost) ?? 0) * NAME_BYTES);
     const nodes = list === null ? undefined : new Set(expand(list, this.#namesMost));
     const { from, log, isLacking } = this.wall.events;
     const { kept, count } = log;
@@ -335,50 +378,57 @@ export class Api {
     // No events are known from before `from`; of those since then, the last ones are kept.
     const areAll = 'seq' in since || since.ms >= Date.parse(from.from);
     const isBefore = 'seq' in since ? (oldest?.seq ?? 0) <= since.seq : Date.parse(oldest?.time ?? '') < since.ms;
-    const found = await chosenEvents(kept, { since, nodes, kinds: kinds === null ? undefined : kindsOf(kinds) });
+    const asked = { since, nodes, kinds: kinds === null ? undefined : kindsOf(kinds) };
+    const found = await chosenEvents(kept, asked, slices);
     const more = Math.max(0, found.length - MOST_EVENTS);
     const isWhole = !isLacking && ((areAll && count === kept.length) || isBefore);
-    return whole({ schema: 1, seq, ...from, whole: isWhole && more === 0, more, events: found.slice(more) });
+    const head = { schema: 1, seq, ...from, whole: isWhole && more === 0, more };
+    return await listed(head, 'events', found.slice(more), slices);
   }
 
-  #ofJobs(path: string, query: URLSearchParams, tell: (jobs: JobLook, digest: Snapshot) => object): HttpResponse {
+  /** The jobs, and the board beside them. Throws a Refusal if there is none, or they are not shown. */
+  #jobsAnd(query: URLSearchParams): [JobLook, Snapshot] {
     checked(query, []);
     const { jobs, digest, watcher } = this.wall;
     if (jobs === undefined) throw new Refusal('jobs_hidden', JOBS_HIDDEN);
     if (digest === undefined) throw new Refusal('no_board', watcher.trouble ?? 'the board was not looked at yet');
-    return this.#toldAgain(path, () => tell(jobs, digest));
+    return [jobs, digest];
   }
 
   /** In what nodes differ from their families. */
-  #odd(): object {
+  async #odd(slices: SlicedLook): Promise<HttpResponse> {
     const reader = this.#reader();
     try {
       const snapshot = reader.snapshot();
       const names = snapshot.names();
-      const odd = oddOnesOf(snapshot, survey(snapshot).all).map(one => ({
-        ...oddJson(snapshot, names, one),
-        text: oddText(snapshot, names, one),
-      }));
-      return { odd };
+      const odd: object[] = [];
+      for (const one of oddOnesOf(snapshot, survey(snapshot).all))
+        odd.push({ ...oddJson(snapshot, names, one), text: oddText(snapshot, names, one) });
+      return await listed({ schema: 1, seq: this.#seq }, 'odd', odd, slices);
     } finally {
       reader.close();
     }
   }
 
-  /** What is made for nobody in particular. An answer that took long is told again. */
-  #toldAgain(path: string, tell: () => object): HttpResponse {
+  /** What is made for nobody in particular, and in nobody's turns. What took long is told again. */
+  async #toldAgain<T>(kind: ToldKind, tell: (slices: SlicedLook) => Promise<T>): Promise<T> {
     this.#checkBoard();
     const began = performance.now();
-    const known = this.#told.get(path);
-    if (known !== undefined && began < known.until) return known.response;
-    const response = whole({ schema: 1, seq: this.#seq, ...tell() });
-    const end = performance.now();
-    if (this.#told.size >= MOST_TOLD) this.#told.clear();
-    this.#told.set(path, { response, until: end + (end - began) / TOLD_SHARE });
-    return response;
+    const { roster } = this.wall.watcher;
+    const known = this.#told.get(kind);
+    if (known !== undefined && known.roster === roster && began < known.until) return (await known.told) as T;
+    const told = tell(new SlicedLook());
+    const kept = { told, roster, until: Number.POSITIVE_INFINITY };
+    this.#told.set(kind, kept);
+    try {
+      return await told;
+    } finally {
+      const end = performance.now();
+      kept.until = end + (end - began) / TOLD_SHARE;
+    }
   }
 
-  async #river(query: URLSearchParams): Promise<HttpResponse> {
+  async #river(query: URLSearchParams, request: HttpRequest): Promise<HttpResponse> {
     const { scale, by } = await this.wall.view(query);
     const { river, watcher } = this.wall;
     const reading = (SCALES[scale] as (typeof SCALES)[number]).name;
@@ -388,7 +438,7 @@ export class Api {
       return this.#packed({ ...common, by: by?.text ?? null }, table);
     }
     if (by !== undefined) throw new InputError('by and nodes do not go together; leave one out');
-    const names = this.#namesOn(query, RIVER.mostNodes) ?? [];
+    const names = (await this.#namesOn(query, request, RIVER.mostNodes)) ?? [];
     return this.#packed(common, river.nodes([...names], scale));
   }
 

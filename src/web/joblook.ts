@@ -6,9 +6,10 @@ import { jobsNamed, listJobs, nodesOf } from '../jobs/joblist.js';
 import { type JobMember, membersOf, toldOf } from '../jobs/jobmembers.js';
 import { listUsers } from '../jobs/userlist.js';
 import { Refusal } from '../net/requests.js';
-import { survey } from '../query/survey.js';
+import { type Survey, survey } from '../query/survey.js';
 import { SCALES } from '../readings/scales.js';
 import { SchedulerViewFollower } from '../schedulerfile/schedulerview.js';
+import { inSlices, type SlicedLook } from '../service/slices.js';
 import { BoardReader } from '../shm/reader.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { fold } from '../text/hostlists.js';
@@ -22,38 +23,38 @@ import { NODE_PAGE, RIVER } from './wire.js';
 interface JobPageSources {
   readonly watcher: Watcher;
   readonly river: RiverHistory;
-  troubleAmong(names: readonly string[], withinMs: number | undefined): readonly TroubleInfo[];
+  troubleAmong(names: readonly string[], withinMs: number | undefined, found: Survey): readonly TroubleInfo[];
 }
+
+type JobsLook = ReturnType<JobLook['beside']>;
 
 export class JobLook extends SchedulerViewFollower {
   /** All nodes of the board, and what the scheduler says about them. */
-  #look(snapshot: Snapshot, names: readonly string[]) {
+  beside(snapshot: Snapshot, names: readonly string[]) {
     const found = survey(snapshot, {}, names);
     return { found, view: this.view(names), nodeOf: nodesOf(found) };
   }
 
   /** All jobs, and where the scheduler and the board disagree. */
-  json(snapshot: Snapshot, names: readonly string[]) {
-    const { found, view, nodeOf } = this.#look(snapshot, names);
+  async jobs({ found, view, nodeOf }: JobsLook, slices: SlicedLook) {
     return {
       slurm: view.head,
       sentences: disagreements(view, found).map(({ text, nodes }) => ({
         ...{ kind: 'slurm', text },
         ...(nodes.length > 0 && { nodes: fold(nodes.map(({ name }) => name)) }),
       })),
-      jobs: listJobs(view, nodeOf).map(({ told }) => told),
+      list: (await inSlices(listJobs(view, nodeOf), slices)).map(({ told }) => told),
     };
   }
 
-  users(snapshot: Snapshot, names: readonly string[]) {
-    const { view, nodeOf } = this.#look(snapshot, names);
-    return { slurm: view.head, users: listUsers(listJobs(view, nodeOf), view, nodeOf).map(({ told }) => told) };
+  async users({ view, nodeOf }: JobsLook, slices: SlicedLook) {
+    const jobs = await inSlices(listJobs(view, nodeOf), slices);
+    return { slurm: view.head, list: (await inSlices(listUsers(jobs, view, nodeOf), slices)).map(({ told }) => told) };
   }
 
   /** One job, with the first of its nodes and their last 15 minutes; Throws a Refusal: there is none with that id. */
-  page(id: string, snapshot: Snapshot, wall: JobPageSources): object {
-    const { reader, names: all } = wall.watcher;
-    const { view, nodeOf } = this.#look(snapshot, all);
+  page(id: string, { found, view, nodeOf }: JobsLook, wall: JobPageSources): object {
+    const { reader } = wall.watcher;
     const parts = jobsNamed(id, view, nodeOf);
     const [row] = parts;
     if (row === undefined || parts.length > 1) throw new Refusal('unknown_job', noJobText(id, parts));
@@ -63,8 +64,8 @@ export class JobLook extends SchedulerViewFollower {
       const nodes = single.nodesNamed(names);
       const members = membersOf({ names }, name => nodes.get(name));
       const shown = members.slice(0, NODE_PAGE);
-      const ranMs = elapsedMs(row.job, Number(snapshot.realNs / 1_000_000n));
-      const trouble = wall.troubleAmong(row.names, ranMs).filter(line => line.nodes !== undefined);
+      const ranMs = elapsedMs(row.job, Number(found.snapshot.realNs / 1_000_000n));
+      const trouble = wall.troubleAmong(row.names, ranMs, found).filter(line => line.nodes !== undefined);
       const most = members[0] && toldOf(members[0]);
       const scale = SCALES.find(({ name }) => name === most?.reading.name) ?? (SCALES[0] as (typeof SCALES)[number]);
       return {

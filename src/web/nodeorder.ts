@@ -7,7 +7,7 @@ import { sortField } from '../query/columns.js';
 import { comparisonBy, sortKey } from '../query/sorting.js';
 import type { Value } from '../readings/measures.js';
 import { SCALES } from '../readings/scales.js';
-import { SlicedLook } from '../service/slices.js';
+import type { SlicedLook } from '../service/slices.js';
 import { NoBoard } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
 import type { Node, Snapshot } from '../shm/snapshot.js';
@@ -31,6 +31,7 @@ export interface AskedPage {
   /** The columns of a scheduler, if they may be shown. */
   readonly columns: readonly SchedulerColumn[];
   readonly isChosen: (index: number, name: string) => boolean;
+  readonly slices: SlicedLook;
 }
 
 type Comparator = (a: number, b: number) => number;
@@ -115,8 +116,6 @@ function unmeasured(fields: readonly string[] | undefined, { cells, count }: Wat
 /** The nodes in all orders that are asked for. */
 export class NodePages {
   readonly #wall: Wall;
-  /** Pages are made one after another: many at once would leave no time for looks. */
-  #last: Promise<unknown> = Promise.resolve();
   /** Those of the last look, by what was asked, because many clients ask for the same. */
   #told = { seq: 0, pages: new Map<string, Promise<string>>() };
 
@@ -133,12 +132,15 @@ export class NodePages {
     const seq = this.#wall.watcher.last?.seq ?? 0;
     if (this.#told.seq !== seq) this.#told = { seq, pages: new Map() };
     const { pages } = this.#told;
-    const known = pages.get(key);
-    if (known !== undefined) return await known;
+    for (let known = pages.get(key); known !== undefined; known = pages.get(key)) {
+      const page = await known.catch(() => undefined);
+      if (page !== undefined) return page;
+      // The client for whom it was made has gone.
+      if (pages.get(key) === known) pages.delete(key);
+    }
     const of = (index: number, name: string) => (column === undefined ? values?.of[index] : column.text({ name }));
     const now = (node: Node) => (column === undefined ? field?.value(node) : column.text(node));
-    const page = this.#last.then(() => this.#make(asked, { order, of, now }));
-    this.#last = page.catch(() => undefined);
+    const page = this.#make(asked, { order, of, now });
     if (pages.size < MOST_SHARED) pages.set(key, page);
     return await page;
   }
@@ -149,7 +151,7 @@ export class NodePages {
     const { path, owner } = watcher.reader;
     if (digest === undefined || tick === undefined || watcher.trouble !== undefined)
       throw new NoBoard('absent', path, watcher.trouble ?? 'was not looked at yet');
-    const slices = new SlicedLook();
+    const { slices } = asked;
     const { names } = watcher;
     const { problems } = digest.overview;
     const [cells] = tick.cells as [Uint16Array];

@@ -5,7 +5,7 @@ import { ackFile, type FoundAcks } from '../acks/ackfile.js';
 import type { TroubleInfo } from '../acks/info.js';
 import { DigestBuilder } from '../changes/digest.js';
 import { headlineOf } from '../presentation/summary.js';
-import { type Survey, survey } from '../query/survey.js';
+import { chosenOf, type Survey, survey } from '../query/survey.js';
 import type { SchedulerView } from '../schedulerfile/schedulerview.js';
 import { FileFollower } from '../service/leftfile.js';
 import { linkName } from '../shm/links.js';
@@ -117,9 +117,8 @@ export class StreamHeaders implements NodeConsumer {
   }
 
   /** The trouble of these nodes, without what was over for longer than `withinMs`. Throws NoBoard. */
-  troubleAmong(among: readonly string[], withinMs: number | undefined): TroubleInfo[] {
-    const { digest } = this;
-    return digest === undefined ? [] : this.#troubleOf(survey(digest, { among }, this.watcher.names), withinMs);
+  troubleAmong(among: readonly string[], withinMs: number | undefined, found: Survey): TroubleInfo[] {
+    return this.#troubleOf(chosenOf(found, { among }), withinMs);
   }
 
   #troubleOf(found: Survey, withinMs?: number): TroubleInfo[] {

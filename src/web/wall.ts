@@ -4,6 +4,7 @@ import type { TroubleInfo } from '../acks/info.js';
 import { EventFeed } from '../events/eventfeed.js';
 import type { StreamBody } from '../net/http.js';
 import { grouping as groupingValue } from '../options/values.js';
+import type { Survey } from '../query/survey.js';
 import { SCALES } from '../readings/scales.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { didYouMean, InputError, nearest, quote } from '../text/text.js';
@@ -102,8 +103,8 @@ export class Wall {
   }
 
   /** See `StreamHeaders.troubleAmong`. */
-  troubleAmong(names: readonly string[], withinMs: number | undefined): readonly TroubleInfo[] {
-    return this.#heads.troubleAmong(names, withinMs);
+  troubleAmong(names: readonly string[], withinMs: number | undefined, found: Survey): readonly TroubleInfo[] {
+    return this.#heads.troubleAmong(names, withinMs, found);
   }
 
   /** Makes the first look, and one each second from then on. */

@@ -12,6 +12,7 @@ import { listJobs } from '../../src/jobs/joblist.js';
 import { bits } from '../../src/layout/layout.gen.js';
 import type { SchedulerJob } from '../../src/schedulerfile/scheduler.js';
 import { type OddJobs, type OddMark, stateText } from '../../src/schedulerfile/statefile.js';
+import { atOnce } from '../../src/service/slices.js';
 import { painter } from '../../src/terminal/style.js';
 import { BOARD_MOST, expand } from '../../src/text/hostlists.js';
 import { UNSEEN } from '../../src/text/unseen.js';
@@ -123,7 +124,7 @@ const SCENES: [title: string, lines: (width: number) => string[]][] = [
 
 function golden(): string {
   const look = lookAt(ILL, [ONE, ...PARTS]);
-  const table = showJobs(listJobs(look.slurm, look.nodeOf), look).lines(painter('never'));
+  const table = showJobs(atOnce(listJobs(look.slurm, look.nodeOf)), look).lines(painter('never'));
   const pages = WIDTHS.flatMap(width =>
     SCENES.filter(([title]) => width === 80 || /ill|GPUs|hostile/.test(title)).flatMap(([title, lines]) => [
       `== ${title}, ${width} columns`,

@@ -158,13 +158,14 @@ t.test('slow readers', async t => {
     }
   };
   let begun = 0;
-  const respond = ({ path }: { path: string }): HttpResponse => {
+  const respond: Handler = async ({ path, take }) => {
     const type = 'text/plain';
     if (path === '/memory') return { status: 200, type, body: [Buffer.alloc(MIB, 'm'), Buffer.alloc(MIB, 'm')] };
-    if (path === '/small') return { status: 200, type, body: large(), isSmall: true };
+    if (path === '/small') return { status: 200, type, body: large() };
     if (path === '/zipped') return { status: 200, type, body: zipped() };
     if (path === '/sentence') return sentence(200, 'x');
     begun++;
+    await take(64 * MIB);
     return { status: 200, type, body: large() };
   };
   // With so much patience nobody is cut off for that alone.

@@ -19,7 +19,7 @@ import { Pairing, SchedulerView } from '../../src/schedulerfile/schedulerview.js
 import { bounded, KINDS, readState, SCHEMA, type SchedulerState } from '../../src/schedulerfile/statefile.js';
 import { contentsOf } from '../../src/schedulers/file.js';
 import { parseJobs, parseTopology } from '../../src/schedulers/slurm/answers.js';
-import { atOnce } from '../../src/service/slices.js';
+import { atOnce, SlicedLook } from '../../src/service/slices.js';
 import { BOARD_MOST, expand, NameRanges, NodesetError } from '../../src/text/hostlists.js';
 import { memoryFolder } from '../kit/places.js';
 
@@ -79,7 +79,7 @@ const DOORS: Readonly<Record<string, (lists: readonly string[]) => unknown>> = {
   'events of nodes': async lists => {
     const events = lists.map(nodes => ({ seq: 2, time: '2026-01-01T00:00:00Z', event: 'x', text: '', nodes }));
     const asked = { since: { seq: 1 }, nodes: new Set(['n7', 'm1']), kinds: undefined };
-    await chosenEvents(events, asked);
+    await chosenEvents(events, asked, new SlicedLook());
   },
   squeue: lists => {
     const text = [...lists, 'n[7-8]'].map((nodes, i) => `${NONCE}|${i + 1}|${i + 1}|RUNNING|a|p|1|1|${nodes}|x`);

@@ -158,7 +158,9 @@ t.test('many ask at once', async t => {
   const { ports } = await startGanglia(t, boardWith(t));
   const [gmond = 0, gzip = 0, , query = 0] = ports;
   const talks = await Promise.all(
-    Array.from({ length: 60 }, (_, i) => [talk(gmond), talk(gzip), talk(query, '/test\n')][i % 3] as Promise<Talk>),
+    Array.from({ length: 60 }, (_, i) =>
+      i % 3 === 0 ? talk(gmond) : i % 3 === 1 ? talk(gzip) : talk(query, '/test\n'),
+    ),
   );
   t.ok(talks.every(({ end }) => end === 'FIN'));
   t.equal(new Set(talks.map(({ bytes }) => bytes.length > 3000)).size, 1, 'each had its answer');
@@ -394,8 +396,9 @@ t.test('a client that asks nothing is cut off', async t => {
   const { port } = await ports.listen({ host: '127.0.0.1', port: 0 }, serve, 100);
   const socket = await stuck(t, port);
   socket.write('/half of one');
-  await until('it is gone', () => queries.length > 0 && ports.clients === 0);
-  t.strictSame(queries, [undefined]);
+  await new Promise(resolve => socket.resume().once('close', resolve));
+  await until('it is gone', () => ports.clients === 0);
+  t.strictSame(queries, [], 'nothing is made for it');
   t.match(ports.counts, { served: 0, stuck: 0, left: 0 });
 });
 

@@ -1,7 +1,7 @@
 // Checks JSON against a schema, of an OpenAPI document or of what verbs print: supports the part of JSON Schema that ours
 // use, and rejects everything else. No test of its own.
 
-import { jsonSchema } from '../../src/presentation/jsonschema.js';
+import { jsonSchema } from '../../proto/jsonschema.js';
 
 type Schema = Readonly<Record<string, unknown>>;
 

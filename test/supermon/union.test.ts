@@ -116,10 +116,10 @@ t.test('a chain of three equals the boards', async t => {
 });
 
 /** A server in this process, to which others can be added. */
-async function here(t: Test, name: string, boards: BoardSamples[] = [], mostHeld?: number) {
+async function here(t: Test, name: string, boards: BoardSamples[] = [], memory?: number) {
   const children: Child[] = [];
-  const concentrator = new Concentrator(name, boards, children, () => server.dropOneBusy(), mostHeld);
-  const server: SupermonServer = new SupermonServer(concentrator.answer);
+  const concentrator = new Concentrator(name, boards, children);
+  const server = new SupermonServer(concentrator.answer, undefined, undefined, memory);
   const { port } = await server.listen(LOCAL);
   t.teardown(() => {
     for (const child of children) child.close();
@@ -130,7 +130,7 @@ async function here(t: Test, name: string, boards: BoardSamples[] = [], mostHeld
     children.push(child);
     return child;
   };
-  return { port, add, counts: server.counts, held: () => concentrator.held };
+  return { port, add, counts: server.counts, held: () => server.memory.taken };
 }
 
 t.test('servers that query each other', async t => {
@@ -189,7 +189,7 @@ t.test("memory for other servers' answers", async t => {
   const large = `(${`(n1 long live 0 ("${'x'.repeat(4000)}"))\n`.repeat(2500)})\n`;
   const from = await saying(t, (socket, question) => socket.write(question.startsWith('#') ? schema : large));
   // There is memory for one answer of 10 MB, and not for two.
-  const server = await here(t, 'us', [], 15 << 20);
+  const server = await here(t, 'us', [], 15 << 19);
   await server.add(from).meet();
   const idle = connect(server.port, '127.0.0.1').pause();
   t.teardown(() => void idle.destroy());

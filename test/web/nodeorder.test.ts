@@ -6,6 +6,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { Reading } from '../../src/readings/measures.js';
+import { SlicedLook } from '../../src/service/slices.js';
 import { Api } from '../../src/web/api.js';
 import { FieldValues } from '../../src/web/layouts.js';
 import { type AskedPage, NodePages } from '../../src/web/nodeorder.js';
@@ -49,13 +50,26 @@ t.test('a large board', async t => {
   const pages = new NodePages(wall);
   let asked = 0;
   const ask = async (change: Partial<AskedPage> = {}, key = String(asked++)): Promise<Told> => {
-    const all = { sort: 'state', page: 1, fields: ['load'], columns: [], isChosen: () => true };
+    const all = {
+      sort: 'state',
+      page: 1,
+      fields: ['load'],
+      columns: [],
+      isChosen: () => true,
+      slices: new SlicedLook(),
+    };
     return JSON.parse(await pages.page(key, { ...all, ...change })) as Told;
   };
   const api = new Api(wall);
   const get = async (query: string) => {
     const request = { path: '', query: new URLSearchParams(query), host: '', zone: '', accept: '', site: '' };
-    return await api.answer('nodes', { ...request, isForeign: false, token: '' });
+    return await api.answer('nodes', {
+      ...request,
+      isForeign: false,
+      token: '',
+      slices: new SlicedLook(),
+      take: async () => undefined,
+    });
   };
 
   t.test('each node is on one page, in the order of status', async t => {

@@ -1,7 +1,9 @@
 // docs/json.schema.json: what verbs print with --json. A test checks their output against it. Pure.
 
-import type { BoardChange } from '../changes/changes.js';
-import { terms } from '../layout/terms.gen.js';
+import type { BoardChange } from '../src/changes/changes.js';
+import { terms } from '../src/layout/terms.gen.js';
+import { chosenNode, PARTS } from '../src/presentation/nodeshape.js';
+import { JOB, JOB_PAGE, LAST_WORDS, ODD, said, schema, state, USER } from '../src/presentation/shapes.js';
 import {
   array,
   flag,
@@ -15,9 +17,7 @@ import {
   type Schema,
   text,
   word,
-} from '../text/schema.js';
-import { chosenNode, PARTS } from './nodeshape.js';
-import { JOB, JOB_PAGE, LAST_WORDS, ODD, said, schema, state, USER } from './shapes.js';
+} from '../src/text/schema.js';
 
 const problem = word(terms.problem);
 const node = text();
