@@ -30,8 +30,9 @@ export interface AckedEpisode {
   /** When it began, ms before the look; undefined: nobody knows. */
   readonly beganMs: number | undefined;
   readonly isFlapping: boolean;
-  /** How many it has had, this one included; undefined: nobody knows. */
+  /** How many it has had, this one included, and since when they are counted; undefined: nobody knows. */
   readonly count?: number | undefined;
+  readonly countedMs?: number | undefined;
 }
 
 /** The clocks of a look: ms since 1970, CLOCK_MONOTONIC in ms, and the master's boot as `Ack` has it. */
@@ -44,7 +45,7 @@ export interface AckClocks {
 interface AckedLine {
   /** It holds for all of its nodes; if several do, the one that is over first. */
   readonly ack?: Ack | undefined;
-  /** It was about an earlier episode of a node of the line; `isLast`: about the one before this. */
+  /** It was about an earlier episode of a node of the line; `isLast`: about the one before this, of each of its nodes. */
   readonly before?: { readonly ack: Ack; readonly isLast: boolean } | undefined;
 }
 
@@ -111,7 +112,10 @@ export function acknowledged(
     const names = namesOf(ack, 'nodes');
     const again = episodes.find((episode, i) => each[i] === undefined && names.has(episode.name));
     if (again === undefined) continue;
-    return { before: { ack, isLast: ack.times !== undefined && again.count === ack.times + 1 } };
+    // On a new board they are counted anew.
+    const isNext = ({ name, count, countedMs }: AckedEpisode) =>
+      names.has(name) && count === (ack.times ?? 0) + 1 && countedMs !== undefined && hadBegun(ack, countedMs, clocks);
+    return { before: { ack, isLast: ack.times !== undefined && episodes.every(isNext) } };
   }
   return {};
 }

@@ -4,7 +4,7 @@
 import { BlockList, isIPv6, type Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { takenFrom } from '../service/taken.js';
-import { type Network, plainName } from '../text/addresses.js';
+import { groupsOf, type Network, plainName } from '../text/addresses.js';
 
 /** A client that has asked nothing for so long is silent; one that takes nothing for so long is slow, ms. */
 const FRESH_MS = 1000;
@@ -317,11 +317,7 @@ export class AnswerMemory<C extends ClientConnection> {
 export function networkOf(address: string): string {
   const plain = plainName(address);
   if (!isIPv6(plain)) return plain;
-  const [before = '', behind] = plain.split('::');
-  const first = before === '' ? [] : before.split(':');
-  const last = behind === undefined || behind === '' ? [] : behind.split(':');
-  const zeros = behind === undefined ? [] : Array(8 - first.length - last.length).fill('0');
-  return `${[...first, ...zeros, ...last].slice(0, 4).join(':')}::/64`;
+  return `${groupsOf(plain).slice(0, 4).join(':')}::/64`;
 }
 
 /** Whether the other end of a connection has an address of these networks. */

@@ -83,7 +83,7 @@ export const options = {
   local: many(
     'LIST',
     'virtual machines and containers of this machine that are bridged to its network: addresses and networks, 10.0.0.5,10.1.0.0/16',
-    values.networks,
+    values.hosts,
   ),
   ttl: one('N', 'multicast TTL, 0 to 255; with 1 reports stay in the local network', count(0, 255), standard('1')),
   name: one('NAME', "the node's name", values.nodeName, {

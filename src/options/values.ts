@@ -2,7 +2,7 @@
 // Knows no option.
 
 import { isIPv6 } from 'node:net';
-import { type Address, type Network, parseAddress, parseNetwork } from '../text/addresses.js';
+import { type Address, type Network, parseAddress, parseHosts, parseNetwork } from '../text/addresses.js';
 import { parseDuration } from '../text/durations.js';
 import { parseNodeName } from '../text/hostlists.js';
 import { type Moment, parseMoment } from '../text/moments.js';
@@ -297,7 +297,11 @@ export const multicastGroup = value('text', (text): Address => {
 });
 
 /** Addresses and networks, separated by commas. */
-export const networks = value('text', (text): Network[] => text.split(',').map(part => parseNetwork(part.trim())));
+const listOf = (parse: (text: string) => Network) =>
+  value('text', (text): Network[] => text.split(',').map(part => parse(part.trim())));
+export const networks = listOf(parseNetwork);
+/** The same of hosts, not of everybody. */
+export const hosts = listOf(parseHosts);
 
 /** A network interface, named as the kernel names them. */
 export const networkInterface = value('interface', (text): string => {

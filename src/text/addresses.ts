@@ -75,6 +75,12 @@ export function formatAddress({ host, port }: Address): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
+/** The eight groups of an IPv6 address in its shortest form. */
+export function groupsOf(plain: string): string[] {
+  const [first = [], last] = plain.split('::').map(part => (part === '' ? [] : part.split(':')));
+  return last === undefined ? first : [...first, ...Array(8 - first.length - last.length).fill('0'), ...last];
+}
+
 /** All addresses with the same leading bits; for a single address all bits count. */
 export interface Network {
   readonly host: string;
@@ -90,4 +96,19 @@ export function parseNetwork(text: string): Network {
   const bits = digits === undefined ? most : /^\d{1,3}$/.test(digits) ? Number(digits) : Number.NaN;
   if (bits <= most) return { host, bits };
   throw new InputError(`${quote(text)} is not a network; write 0 to ${most} bits after the /`);
+}
+
+/** The same, of some hosts, and without a bit behind its last: whoever mistypes one would mean all of them. */
+export function parseHosts(text: string): Network {
+  const { host, bits } = parseNetwork(text);
+  const plain = plainName(host);
+  if (isIPv6(plain) !== isIPv6(host) || host.includes('%'))
+    throw new InputError(`${quote(text)} is not in its plain form; write ${plain}`);
+  if (bits < 8) throw new InputError(`${quote(text)} is nearly every address; write 8 bits or more after the /`);
+  const [parts, base, width] = isIPv4(host) ? [host.split('.'), 10, 8] : [groupsOf(plain), 16, 16];
+  const digits = parts.map(part => Number.parseInt(part, base).toString(2).padStart(width, '0')).join('');
+  if (!digits.includes('1', bits)) return { host, bits };
+  throw new InputError(
+    `${quote(text)} has bits behind its first ${bits}; write the network's first address, or one host`,
+  );
 }

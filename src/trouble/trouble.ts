@@ -79,8 +79,8 @@ function episodesOf({ nodes, spells, sinceMs, lastMs, flapping }: Finding): Acke
     const beganMs = lastMs ?? sinceMs;
     return (nodes.length === 0 ? [''] : nodes.map(({ name }) => name)).map(name => ({ name, beganMs, isFlapping }));
   }
-  return spells.map(({ node: { name }, beganMs, isFirst, count }) => ({
-    ...{ name, isFlapping, count },
+  return spells.map(({ node: { name }, beganMs, isFirst, count, sinceMs }) => ({
+    ...{ name, isFlapping, count, countedMs: sinceMs },
     beganMs: isFirst ? undefined : beganMs,
   }));
 }

@@ -11,7 +11,7 @@ import { forms, OPTION_NAMES, options } from '../../src/options/table.js';
 import { letterOf, optionOf, type Verb } from '../../src/options/verb.js';
 import { parts } from '../../src/parts.js';
 import { createLog, type LogWorld } from '../../src/service/log.js';
-import { formatAddress, parseAddress } from '../../src/text/addresses.js';
+import { formatAddress, parseAddress, parseHosts, parseNetwork } from '../../src/text/addresses.js';
 import { formatDuration, parseDuration } from '../../src/text/durations.js';
 import { beginning, characters, cut, ending, fits, nearest, oneLine, quote, shortened } from '../../src/text/text.js';
 import { anyText } from '../kit/anytext.js';
@@ -119,6 +119,29 @@ t.test('addresses', async t => {
     t.same(parseAddress(written, 1), { host, port }, `${written} is read back`);
   }
   t.equal(parseAddress('a', 80).port, 80, 'another default port');
+  for (const text of [
+    '10.0.0.5',
+    '10.1.0.0/16',
+    '10.128.0.0/9',
+    'fd00::/8',
+    'fd00:1::1',
+    '2001:DB8:0:8000::/49',
+    '::1/128',
+  ])
+    t.same(parseHosts(text), parseNetwork(text), text);
+  for (const [text, says] of [
+    ['0.0.0.0/0', 'nearly every'],
+    ['::/0', 'nearly every'],
+    ['128.0.0.0/1', 'nearly every'],
+    ['10.1.2.3/24', 'bits behind its first 24'],
+    ['10.192.0.0/9', 'bits behind'],
+    ['fd00::1/64', 'bits behind'],
+    ['2001:db8:0:8000::/48', 'bits behind its first 48'],
+    ['::ffff:10.0.0.5', 'write 10.0.0.5'],
+    ['fe80::1%eth0', 'write fe80::1'],
+    ['10.0.0.0/33', 'is not a network'],
+  ] as const)
+    t.throws(() => parseHosts(text), { name: 'InputError', message: new RegExp(says) }, text);
   const forms = 'write ADDR, ADDR:PORT or [V6]:PORT';
   const bad: [text: string, says: string][] = [
     ['', `'' is not an address; ${forms}`],

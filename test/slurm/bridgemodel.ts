@@ -117,6 +117,8 @@ class Lines implements BridgeJournal {
 
 /** The real state of a node. */
 interface Real {
+  /** What its reports say of problems; absent: that it has none. */
+  says?: Partial<Pick<SeenNode, 'problems' | 'unsettled' | 'unknown'>>;
   /** The time since which it does not report, by CLOCK_MONOTONIC; undefined: it reports. */
   silentSince?: number | undefined;
   boot: number;
@@ -217,7 +219,7 @@ export class Cluster {
   // ---- what is seen ----
 
   look(): BoardLook {
-    const nodes = [...this.nodes].map(([name, { silentSince, boot, reports }]) => {
+    const nodes = [...this.nodes].map(([name, { silentSince, boot, reports, says }]) => {
       const bootId = boot.toString(16).padStart(16, '0');
       const unheardMs = silentSince === undefined ? 300 : this.monoMs - silentSince;
       const state =
@@ -228,7 +230,7 @@ export class Cluster {
             : ('silent' as const);
       const lastRealMs = this.nowMs - unheardMs;
       const silentForMs = unheardMs - SILENT_AFTER_MS;
-      return [name, seenNode(name, { state, bootId, reports, unheardMs, silentForMs, lastRealMs })] as const;
+      return [name, seenNode(name, { state, bootId, reports, unheardMs, silentForMs, lastRealMs, ...says })] as const;
     });
     return { heartbeatAgeMs: 50, ...this.board, nodes: new Map(nodes) };
   }

@@ -266,17 +266,19 @@ const TO_RETURN: [what: string, row: ReturnRow, answer: string | RegExp][] = [
   [
     'a problem that is not measured any more',
     { seen: { unsettled: ['gpu_lost'] }, policy: { drainUnhealthy: FATAL } },
-    /^gpu_lost is not measured any more/,
+    /^gpu_lost is not measured: .*, or after beoboard clear -w n1$/,
   ],
   ['that is no reason to drain', { seen: { unsettled: ['gpu_lost'] } }, 'undrain'],
   ['that was why it was drained', { seen: { unsettled: ['gpu_lost'] }, claim: LOST }, /^gpu_lost is not measured/],
   [
     'which nobody remembers, and nothing measures',
     { seen: { unknown: ['gpu_lost'] }, claim: LOST },
-    /^gpu_lost is not/,
+    /^gpu_lost is not measured: .* scontrol update nodename=n1 state=resume$/,
   ],
   ['which was measured as absent', { claim: LOST }, 'undrain'],
-  ['in the boot before', { seen: { ...BOOTED, unknown: ['gpu_lost'] }, claim: LOST }, 'undrain'],
+  ['booted, and nothing measures it', { seen: { ...BOOTED, unknown: ['gpu_lost'] }, claim: LOST }, /^gpu_lost is not/],
+  ['booted, and it is measured as absent', { seen: BOOTED, claim: LOST }, 'undrain'],
+  ['booted, and another one is not measured', { seen: { ...BOOTED, unknown: ['gpu_errors'] }, claim: LOST }, 'undrain'],
   ...['FAIL', 'MAINTENANCE', 'REBOOT_ISSUED', 'POWERED_DOWN', 'INVALID_REG'].map(
     (flag): [string, ReturnRow, RegExp] => [
       flag,
@@ -639,6 +641,36 @@ t.test('live without a break', async t => {
   t.same(cluster.orders, ['drain n1'], 'nobody knows what it did while the receiver was stalled');
   await cluster.pass(30);
   t.same(cluster.orders, ['drain n1', 'undrain n1']);
+});
+
+t.test('a problem is over when it was measured as absent, or by hand', async t => {
+  const cluster = new Cluster(30);
+  cluster.policy = { ...POLICY, drainUnhealthy: FATAL };
+  const n1 = cluster.node('n1');
+  const orders = ['drain n1'];
+  const says = async (what: string, says: (typeof n1)['says'], seconds = 600) => {
+    Object.assign(n1, { says });
+    await cluster.pass(seconds);
+    t.same(cluster.orders, orders, what);
+  };
+  await says('it is drained', { problems: ['gpu_lost'] });
+  await says('not measured', { unsettled: ['gpu_lost'] });
+  t.match(cluster.log.at(-1), /^left alone: n1: gpu_lost is not measured: .*, or after beoboard clear -w n1$/);
+  cluster.kill('n1');
+  await cluster.pass(60);
+  cluster.revive('n1');
+  await says('booted', { unknown: ['gpu_lost', 'bad_health'] });
+  t.match(cluster.log.at(-1), /^left alone: n1: gpu_lost is not .*: scontrol update nodename=n1 state=resume$/);
+  await says('for a moment only', {}, 60);
+  await says('and not any more', { unknown: ['gpu_lost'] });
+  await says('measured', { unknown: ['bad_health'] }, 60);
+  orders.push('undrain n1');
+  await says('for long enough', { unknown: ['bad_health'] });
+  orders.push('drain n1');
+  await says('again', { problems: ['gpu_lost'] });
+  cluster.admin('n1', 'IDLE');
+  await says('by hand', { unknown: ['gpu_lost'] });
+  t.equal(n1.state, 'IDLE');
 });
 
 const ADMIN: [what: string, act: (cluster: Cluster, ours: string) => void, lets: RegExp][] = [

@@ -157,6 +157,18 @@ t.test('an acknowledgement holds for what had begun', async t => {
   };
   t.same(told([ack]), { by: 'eva', at: at(700), last: true }, 'its next death is bright');
   t.same(told([{ ...ack, times: 5 }]), { by: 'eva', at: at(700), last: false });
+  // It was the last one of one of its nodes only, or of another board.
+  const died = (name: string, count: number, remembers = 4000) =>
+    many(name, { age: 60, remembers, silence: { began: 60, count } });
+  for (const [those, last] of [
+    [[...died('n1', 2), ...died('n2', 2)], true],
+    [[...died('n1', 2), ...died('n2', 3)], false],
+    [[...died('n1', 2), ...died('n3', 2)], false],
+    [died('n1', 2, 600), false],
+  ] as const) {
+    const [line] = lines([...those, ...many('n[4-9]')], {}, { acks: [ack] });
+    t.match(line, { count: those.length, ack_before: { last } });
+  }
   const [line] = lines(nodes, {}, { acks: [ack] });
   t.match(
     troubleText(line as TroubleInfo, Number(REAL / 1_000_000n)).text,

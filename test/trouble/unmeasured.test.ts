@@ -11,6 +11,7 @@ import { nodeTeller } from '../../src/presentation/statusjson.js';
 import { ScrapedBoard } from '../../src/prometheus/boards.js';
 import { Exporter } from '../../src/prometheus/exporter.js';
 import { survey } from '../../src/query/survey.js';
+import { lookAt } from '../../src/schedulers/bridge/boardlook.js';
 import { PROBLEMS, type Problem, problemBit } from '../../src/shm/problems.js';
 import type { Node, Snapshot } from '../../src/shm/snapshot.js';
 import { painter } from '../../src/terminal/style.js';
@@ -169,6 +170,7 @@ t.test('each problem, measured and not, is told the same everywhere', async t =>
   const pieces = [...exporter.metrics({ collectors: ['health', 'state'], selection }, 'text')];
   const metrics = Buffer.concat(pieces.filter(piece => piece !== undefined)).toString();
   const tell = nodeTeller();
+  const bridge = lookAt([snapshot], () => 1);
   for (const { problem, scene } of rows) {
     const name = nameOf(problem, scene);
     const { is, isUnsettled } = SCENES[scene]!;
@@ -177,6 +179,11 @@ t.test('each problem, measured and not, is told the same everywhere', async t =>
     t.equal(node.doubts.includes(problem), is === 'unmeasured' || isUnsettled, `${name}: in doubt`);
     const isMeasured = ((snapshot.overview.measured[node.index] as number) & problemBit(problem)) !== 0;
     if (is !== 'ended') t.equal(isMeasured, is === 'present' && !isUnsettled, `${name}: measured`);
+    const { unsettled = [], unknown = [] } = bridge.nodes.get(name) ?? {};
+    t.equal(unsettled.includes(problem), isUnsettled, `${name}: in doubt for the bridge`);
+    // The others have a set left that shows them.
+    const isUnknown = scene === 'booted' && problem !== 'memory_errors' && problem !== 'throttled';
+    t.equal(unknown.includes(problem), isUnknown, `${name}: a boot alone mends nothing`);
     const lines = troubleOf(survey(snapshot, { among: [name] })).filter(({ kind, key }) =>
       kind === 'unmeasured' ? key === `unmeasured:${problem}` : kind === problem,
     );

@@ -33,7 +33,7 @@ export interface SeenNode {
   readonly problems: readonly Problem[];
   /** Those that are not measured any more, and that the last report to measure them showed: neither there nor over. */
   readonly unsettled: readonly Problem[];
-  /** Those that its newest report cannot show, and of which the board remembers nothing. */
+  /** Those that its newest report cannot show, and that nobody saw in its present boot: nothing says they are absent. */
   readonly unknown: readonly Problem[];
 }
 
@@ -111,9 +111,11 @@ function seenNode(node: Node): SeenNode {
     isProved: (enums.auth_alg[provedOf(view, offset) ?? 0] ?? 'none') !== 'none',
     problems: node.problems,
     unsettled: problemsOf(snapshot.overview.unsettled[node.index] ?? 0),
-    unknown: problemsOf(~(snapshot.overview.measured[node.index] ?? 0)).filter(
-      problem => node.memory?.episode(problem) === undefined,
-    ),
+    unknown: problemsOf(~(snapshot.overview.measured[node.index] ?? 0)).filter(problem => {
+      const seenMs = node.memory?.episode(problem)?.seenMs;
+      // A sighting is kept in whole ms.
+      return seenMs === undefined || seenMs >= (node.memory?.bootMs ?? Number.POSITIVE_INFINITY) + 1;
+    }),
   };
 }
 

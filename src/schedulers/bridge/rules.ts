@@ -96,24 +96,37 @@ export function incidentOf(seen: SeenNode, policy: Policy): Incident | undefined
   return problem === undefined ? undefined : `unhealthy ${seen.bootId} ${problem}`;
 }
 
-/** A problem for which it may be drained, and of which its reports no longer say whether it has it. */
-function unsettledOf({ unsettled }: SeenNode, { drainUnhealthy }: Policy): Problem | undefined {
-  return unsettled.find(problem => drainUnhealthy.includes(problem));
+/**
+ * Why nothing says that it is without a problem for which it may be drained, or was: not its reports, nor the board's
+ * memory. A boot alone mends nothing.
+ */
+function unmeasuredOf(claim: Claim | undefined, seen: SeenNode, { drainUnhealthy }: Policy): string | undefined {
+  const was = claim?.incident.startsWith('unhealthy ') ? claim.incident.split(' ').at(-1) : undefined;
+  const gone = seen.unsettled.find(problem => problem === was || drainUnhealthy.includes(problem));
+  const problem = gone ?? seen.unknown.find(problem => problem === was);
+  const byHand =
+    gone === undefined
+      ? `or resume it yourself: scontrol update nodename=${claim?.node} state=resume`
+      : `or after beoboard clear -w ${seen.name}`;
+  return problem && `${problem} is not measured: it returns when that is measured as absent, ${byHand}`;
 }
 
 // ---- the next look ----
 
-/** What is kept after a look that is evidence. A node that is neither in an incident nor well is forgotten. */
+/** What is kept after a look that is evidence. `claims`: our drains. A node that is neither in an incident nor well is forgotten. */
 export function watch(
   before: ReadonlyMap<string, Watched>,
   { nodes }: BoardLook,
   policy: Policy,
   monoMs: number,
+  claims: Iterable<Claim> = [],
 ): Map<string, Watched> {
   const next = new Map<string, Watched>();
+  const drained = new Map(Array.from(claims, claim => [claim.board, claim]));
   for (const [name, seen] of nodes) {
     const incident = incidentOf(seen, policy);
-    const isWell = seen.state === 'live' && incident === undefined && unsettledOf(seen, policy) === undefined;
+    const isWell =
+      seen.state === 'live' && incident === undefined && unmeasuredOf(drained.get(name), seen, policy) === undefined;
     if (incident === undefined && !isWell) continue;
     const was = before.get(name);
     const same = was !== undefined && was.incident === incident && was.isWell === isWell;
@@ -159,6 +172,12 @@ function countsAsSilent(seen: SeenNode, node: OrderedNode, claim: Claim | undefi
 
 const MINUTE_MS = 60_000;
 
+/** What may fall with it as one: its link's nodes, and its group's. */
+function groupsOf({ link, name }: SeenNode, { policy, board }: Pick<Situation, 'policy' | 'board'>): string[] {
+  const by = board.links.get(link);
+  return [by && `link ${by.name}`, policy.groupOf(name)].filter(group => group !== undefined);
+}
+
 /** All counts for the brakes. Only nodes that board and Slurm know count, so that invented names have no effect. */
 export function countsOf({ policy, board, slurm, matched, ledger }: Situation): BrakeCount[] {
   let [silent, fresh, unhealthy] = [0, 0, 0];
@@ -171,9 +190,7 @@ export function countsOf({ policy, board, slurm, matched, ledger }: Situation): 
     if (counts) silent++;
     if (counts && seen.silentForMs < MINUTE_MS) fresh++;
     if (seen.state === 'live' && problemOf(seen, policy) !== undefined) unhealthy++;
-    const link = board.links.get(seen.link);
-    for (const group of [link && `link ${link.name}`, policy.groupOf(name)]) {
-      if (group === undefined) continue;
+    for (const group of groupsOf(seen, { policy, board })) {
       const so = getOrInsert(groups, group, () => ({ nodes: 0, silent: 0 }));
       so.nodes++;
       if (counts) so.silent++;
@@ -193,17 +210,10 @@ export function ownCount({ matched, ledger }: Situation, more: number): BrakeCou
   return { brake: 'own', value: ledger.claims.size + more, limit: limits.own(matched.boardName.size) };
 }
 
-function brakesFor(seen: SeenNode, { policy, board }: Situation): string[] {
-  const link = board.links.get(seen.link);
-  const groups = [link && `link ${link.name}`, policy.groupOf(seen.name)];
-  return [
-    'silent',
-    'new',
-    'own',
-    'unhealthy',
-    ...groups.flatMap(group => (group === undefined ? [] : [`group ${group}`])),
-  ];
-}
+const brakesFor = (seen: SeenNode, situation: Situation) => [
+  ...['silent', 'new', 'own', 'unhealthy'],
+  ...groupsOf(seen, situation).map(group => `group ${group}`),
+];
 
 // ---- whether to drain ----
 
@@ -268,18 +278,6 @@ export function waitToReturn({ resumeAfterMs }: Policy, returns: number): number
   return Math.min(Math.max(3_600_000, resumeAfterMs), resumeAfterMs * 2 ** Math.min(returns, 30));
 }
 
-/** The problem for which it was drained, if nothing says that it is over: neither its reports, nor the board's memory. */
-function unmeasuredOf(
-  { incident, bootId }: Claim,
-  { bootId: boot, unsettled, unknown }: SeenNode,
-): Problem | undefined {
-  const is = (problem: Problem) => incident === `unhealthy ${boot} ${problem}`;
-  return bootId === boot ? (unsettled.find(is) ?? unknown.find(is)) : undefined;
-}
-
-const whatEnds = ({ name }: SeenNode) =>
-  `it returns when that is measured as absent, after its next boot, or after beoboard clear -w ${name}`;
-
 /** How a node of ours is given back, or why not yet. One that is DOWN stays DOWN: an administrator may have set it so. */
 export function returnOf(
   claim: Claim,
@@ -293,8 +291,8 @@ export function returnOf(
   if (isBeingGiven(claim, nowMs)) return early('it is being resumed');
   if (seen.state !== 'live') return early(`it is ${seen.state}`);
   if (incidentOf(seen, policy) !== undefined) return early('it is unhealthy');
-  const unmeasured = unsettledOf(seen, policy) ?? unmeasuredOf(claim, seen);
-  if (unmeasured !== undefined) return { why: `${unmeasured} is not measured any more: ${whatEnds(seen)}` };
+  const unmeasured = unmeasuredOf(claim, seen, policy);
+  if (unmeasured !== undefined) return { why: unmeasured };
   const evidence = evidenceObjection(seen, policy);
   if (evidence !== undefined) return { why: evidence };
   if (node.unheard) return early('its slurmd does not respond');
@@ -350,13 +348,14 @@ export function decide(
     if (seen === undefined || node === undefined) continue;
     if (was?.isWell && ledger.hasSettledProblem(nodeName) && !ledger.claims.has(nodeName)) well.push(nodeName);
     const claim = ledger.claims.get(nodeName);
-    if (claim !== undefined && claim.board === name && was?.isWell) {
+    if (claim !== undefined && claim.board === name) {
       const wait = waitToReturn(policy, ledger.returnsOf(nodeName, nowMs));
-      if (monoMs - was.sinceMs < wait) continue;
       const way = returnOf(claim, seen, node, situation);
       const { id, incident, bootId, reason } = claim;
-      if ('act' in way) returns.push({ ...way, node: nodeName, board: name, id, incident, bootId, reason });
-      else if (!way.isEarly) left.push({ node: nodeName, incident, left: way });
+      if (!('act' in way)) {
+        if (!way.isEarly) left.push({ node: nodeName, incident, left: way });
+      } else if (was?.isWell && monoMs - was.sinceMs >= wait)
+        returns.push({ ...way, node: nodeName, board: name, id, incident, bootId, reason });
       continue;
     }
     const incident = was?.incident;

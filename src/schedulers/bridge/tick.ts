@@ -222,7 +222,7 @@ export class Bridge {
     }
     if (trouble !== undefined) return { ...board, trouble };
     this.#watchingSinceMs ??= monoMs;
-    this.#watched = watch(this.#watched, board, policy, monoMs);
+    this.#watched = watch(this.#watched, board, policy, monoMs, this.journal.ledger.claims.values());
     return board;
   }
 
