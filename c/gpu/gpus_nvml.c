@@ -45,8 +45,8 @@ static const struct {
   {"nvmlEventSetWait_v2", offsetof(struct nvml, event_wait)},
 };
 
-/* A GPU without a reading is lost in the third round; one that a call hangs at, or that nobody reached, after this. */
-enum { ROUNDS = 3, UNREACHED_MS = 30000 };
+/* A GPU that a call hangs at, or that nobody reached, is lost after this. */
+enum { UNREACHED_MS = 30000 };
 
 const char *gpus_sys = "/sys";
 static const struct vendor {
@@ -86,6 +86,11 @@ static int call_ended(int status) {
   calling = false;
   return status;
 }
+
+/* While the disk is waited for, no GPU hangs. */
+static struct gpu disk;
+void gpus_step_out(void) { call_begins(&disk); }
+void gpus_step_in(void) { call_ended(0); }
 
 #define CALL(gpu, call) (call_begins(gpu), call_ended(call))
 
@@ -291,6 +296,7 @@ static struct gpu *owner_of(unsigned index, bool may_add) {
     snprintf(place, sizeof place, "%04x:%02x:%02x.0", pci.domain, pci.bus & 0xff, pci.device & 0xff);
   snprintf(number, sizeof number, "number-%u", index);
   struct gpu *gpu = *id != 0 ? gpu_with(id) : NULL, *at_place = gpu_at(place), *numbered = gpu_with(number);
+  if (gpu != NULL && !is_missing(gpu)) gpu = NULL, *id = 0; /* another handle has the same UUID */
   if (gpu == NULL && at_place != NULL && is_missing(at_place)) {
     gpu = at_place;
     if (*id != 0 && strncmp(gpu->id, "GPU-", 4) == 0) {
@@ -468,6 +474,16 @@ const char *gpus_read(unsigned expected, int *status) {
   find_missing(expected);
   conclude_all(NVML_SUCCESS);
   return NULL;
+}
+
+void gpus_blank(void) {
+  for (struct gpu *gpu = gpus; gpu < gpus + gpu_count; gpu++) blank(gpu);
+}
+
+bool gpus_are_settled(void) {
+  for (struct gpu *gpu = gpus; gpu < gpus + gpu_count; gpu++)
+    if (!gpu->lost && !gpu->unmeasured && gpu->rounds > 0) return false;
+  return true;
 }
 
 void gpus_without_library(int status, unsigned expected) {

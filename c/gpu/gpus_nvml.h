@@ -6,6 +6,9 @@
 
 #include "gputable.h"
 
+/* In so many rounds without a reading a GPU is lost. */
+enum { ROUNDS = 3 };
+
 /* Where the kernel's files about devices are. */
 extern const char *gpus_sys;
 
@@ -26,12 +29,19 @@ void gpus_read_amds(unsigned expected);
 void amd_read(const char *sys, struct gpu *to);
 /* As the GPU file has it. */
 const char *gpus_vendor(void);
+/* Leaves out the readings of all. */
+void gpus_blank(void);
+/* Whether it is known of each if it answers. */
+bool gpus_are_settled(void);
 /* Whether one of them does not answer. */
 bool gpus_are_lost(void);
 
 /* The lock of all this, of the table too. */
 void gpus_take(void);
 void gpus_leave(void);
+/* Lets the file be written meanwhile, as during a call of which no GPU is the reason. errno is kept. */
+void gpus_step_out(void);
+void gpus_step_in(void);
 /* Whether a call lasts. After 30 s the GPU that it hangs at does not answer, and what was not reached is not known. */
 bool gpus_call_lasts(void);
 

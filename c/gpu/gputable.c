@@ -14,11 +14,12 @@
 #include "../base/lockfile.h"
 #include "../base/say.h"
 #include "../format/layout.gen.h"
+#include "gpus_nvml.h"
 
 struct gpu gpus[MOST_GPUS];
 unsigned gpu_count;
 
-/* The head: `gpus 1 BOOT UNTIL CLOSED`; then a line for each GPU: `ID PLACE WELL XIDS`. */
+/* The head: `gpus 1 BOOT UNTIL CLOSED GPUS`; then a line for each GPU: `ID PLACE WELL XIDS`. */
 #define HEAD "gpus 1 "
 #define MOST_TEXT (128u + MOST_GPUS * (ID_ROOM + PLACE_ROOM + 24u))
 
@@ -57,9 +58,10 @@ struct gpu *gpu_append(const char *id, const char *place) {
   return gpu_count == MOST_GPUS ? NULL : fill(&gpus[gpu_count++], id, place);
 }
 
+/* `unread-N` stands for one whose line in the file is damaged. */
 struct gpu *gpu_add(const char *id, const char *place) {
   for (struct gpu *gpu = gpus; gpu < gpus + gpu_count; gpu++)
-    if (gpu_is_expected(gpu)) return fill(gpu, id, place);
+    if (gpu_is_expected(gpu) || strncmp(gpu->id, "unread-", 7) == 0) return fill(gpu, id, place);
   return gpu_append(id, place);
 }
 
@@ -76,7 +78,10 @@ static const char *this_boot(void) {
 
 /* Without the GPUs that were only expected: they are known from the option. */
 static void print(char *text) {
-  size_t length = (size_t)sprintf(text, HEAD "%s %lld %d\n", this_boot(), (long long)released_until_ms, released);
+  unsigned count = 0;
+  for (unsigned i = 0; i < gpu_count; i++) count += !gpu_is_expected(&gpus[i]);
+  size_t length =
+    (size_t)sprintf(text, HEAD "%s %lld %d %u\n", this_boot(), (long long)released_until_ms, released, count);
   for (const struct gpu *gpu = gpus; gpu < gpus + gpu_count; gpu++)
     if (!gpu_is_expected(gpu))
       length += (size_t)sprintf(text + length, "%s %s %s %u\n", gpu->id, *gpu->place == 0 ? "-" : gpu->place,
@@ -88,9 +93,12 @@ static void parse(const char *text) {
   char boot[40], id[ID_ROOM], place[PLACE_ROOM], well[8];
   long long until;
   int closed;
-  unsigned xids;
+  unsigned xids, count = 0, found = 0;
   bool kept[MOST_GPUS] = {false};
-  if (sscanf(text, HEAD "%39s %lld %d", boot, &until, &closed) != 3) return;
+  if (sscanf(text, HEAD "%39s %lld %d %u", boot, &until, &closed, &count) != 4) {
+    if (*text != 0) say(SAY_ERROR, "the table of GPUs was damaged; a GPU that is gone is not missed", (char *)NULL);
+    return;
+  }
   const bool same = strcmp(boot, this_boot()) == 0;
   released_until_ms = same ? until : 0;
   released = same && closed;
@@ -104,10 +112,18 @@ static void parse(const char *text) {
       gpu->xids = same ? xids : 0;
     }
     gpu->stored = kept[gpu - gpus] = true;
+    found++;
+  }
+  const bool damaged = found < count;
+  if (damaged)
+    say(SAY_ERROR, fault("the table of GPUs was damaged: %u of its %u lines can be read", found, count), (char *)NULL);
+  while (damaged && gpu_count < count && gpu_count < MOST_GPUS) {
+    snprintf(id, sizeof id, "unread-%u", gpu_count);
+    gpu_append(id, "");
   }
   unsigned left = 0;
   for (unsigned i = 0; i < gpu_count; i++)
-    if (kept[i] || !gpus[i].stored) gpus[left++] = gpus[i];
+    if (kept[i] || !gpus[i].stored || damaged) gpus[left++] = gpus[i];
     else say(SAY_INFO, fault("GPU %u (%s) is forgotten", i, gpus[i].id), (char *)NULL);
   moved |= left < gpu_count;
   gpu_count = left;
@@ -128,6 +144,7 @@ static const char *load(const char *path, char *text) {
   text[length > 0 ? length : 0] = 0;
   close(fd);
   if (length < 0) return failed("read", path);
+  if (length == 0) strcpy(text, "\n"); /* a damaged one, too */
   if (length == 0 || strncmp(text, HEAD, strlen(HEAD)) == 0) return NULL;
   return fault("%s is no table of GPUs; remove it", path);
 }
@@ -149,8 +166,8 @@ static const char *store(const char *path, const char *text) {
   return why;
 }
 
-/* Held while the file is read and written, never while the library is asked. */
-static int lock(const char *path) {
+/* Held while the file is read and written, never while the library is asked. The helper does not wait for it. */
+static int lock(const char *path, int waiting) {
   char name[MOST_PATH + 16];
   struct stat stats;
   snprintf(name, sizeof name, "%s", path);
@@ -161,15 +178,19 @@ static int lock(const char *path) {
   }
   snprintf(name, sizeof name, "%s.lock", path);
   const int fd = bb_lockfile_open(AT_FDCWD, name, &stats);
-  if (fd != -1) flock(fd, LOCK_EX);
-  return fd;
+  if (fd == -1 || flock(fd, LOCK_EX | waiting) == 0) return fd;
+  close(fd);
+  errno = EWOULDBLOCK;
+  return -1;
 }
 
 static bool told_of_reading, told_of_writing;
 
 void gputable_read(const char *path) {
   static char text[MOST_TEXT];
+  gpus_step_out();
   const char *why = load(path, text);
+  gpus_step_in();
   tell_once(&told_of_reading, why == NULL, why, "; a GPU that does not come back is not missed", "");
   if (why != NULL || strcmp(text, last) == 0) return;
   memcpy(last, text, sizeof last);
@@ -180,13 +201,21 @@ void gputable_write(const char *path) {
   static char text[MOST_TEXT];
   print(text);
   if (strcmp(text, last) == 0) return;
-  const int held = lock(path);
+  static unsigned busy;
+  gpus_step_out();
+  const int held = lock(path, LOCK_NB);
+  gpus_step_in();
+  /* Whoever changes the file has it for a moment. */
+  if (held == -1 && errno == EWOULDBLOCK && ++busy < 10) return;
   const char *why = held == -1 ? failed("lock", path) : NULL;
   if (why == NULL) {
+    busy = 0;
     gputable_read(path);
     print(text);
+    gpus_step_out();
     why = told_of_reading ? NULL : store(path, text);
     close(held);
+    gpus_step_in();
   }
   tell_once(&told_of_writing, why == NULL, why, "; a GPU that does not come back is not missed", "");
   if (why != NULL) return;
@@ -197,7 +226,7 @@ void gputable_write(const char *path) {
 /* Reads the file into the table of this process, which is another than the helper, and writes what `change` made. */
 static const char *change_file(const char *path, const char *(*change)(const void *), const void *how) {
   static char text[MOST_TEXT];
-  const int held = lock(path);
+  const int held = lock(path, 0);
   if (held == -1) return failed("lock", path);
   const char *why = load(path, text);
   if (why == NULL) parse(text);

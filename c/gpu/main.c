@@ -37,7 +37,8 @@ static const char help_text[] =
   "  --file FILE       the GPU file (default: /run/beoboard/gpu)\n"
   "  --interval TIME   time between two writes, 100ms to 9s (default: 5s); senders\n"
   "                    ignore a file of more than 10 s\n"
-  "  --once            write the file once, and exit\n"
+  "  --once            write the file once, and exit; three intervals later at most if\n"
+  "                    a GPU does not answer\n"
   "  --library PATH    another NVML library (default: libnvidia-ml.so.1)\n"
   "  --state FILE      the GPUs that were seen, across restarts (default:\n"
   "                    /var/lib/beoboard-gpu/gpus; with --file, FILE.seen)\n"
@@ -128,21 +129,16 @@ static const char *read_round(int64_t now) {
   if (!is_open && open_again_at != 0 && now < open_again_at) return why_not;
   const char *why = is_open ? NULL : gpus_open(options.library, &status);
   is_open = why == NULL;
-  if (why == NULL && (why = gpus_read((unsigned)options.expect, &status)) != NULL) {
-    snprintf(why_not, sizeof why_not, "%s", why);
-    why = why_not;
-    close_library();
-  }
+  if (is_open) why = gpus_read((unsigned)options.expect, &status);
   if (why != NULL) {
-    if (why != why_not) snprintf(why_not, sizeof why_not, "%s", why);
+    snprintf(why_not, sizeof why_not, "%s", why);
+    close_library();
     gpus_without_library(status, (unsigned)options.expect);
     open_again_at = now + TRY_AGAIN_MS;
-  } else if (!gpus_are_lost()) {
-    open_again_at = 0;
-  } else if (open_again_at == 0) {
-    open_again_at = now + TRY_AGAIN_MS;
+    return why_not;
   }
-  return why != NULL ? why_not : NULL;
+  if (open_again_at == 0 || !gpus_are_lost()) open_again_at = gpus_are_lost() ? now + TRY_AGAIN_MS : 0;
+  return NULL;
 }
 
 /* NULL if the file was written, or nothing is to be said; otherwise the error. */
@@ -164,10 +160,15 @@ static const char *go_round(void) {
     is_known = false;
     gputable_set_released(true);
     if (!options.once) gputable_write(options.state);
-    return NULL;
+    /* What is told of each stays as it was, so that nobody is alarmed. */
+    gpus_are_amds();
+    gpus_blank();
+    return gpu_count > 0 ? write_file() : NULL;
   }
   const char *why = read_round(now), *why_file = NULL;
-  is_known = why == NULL || (gpus_are_lost() && !options.once);
+  static unsigned unsettled;
+  const bool is_sure = written_at != 0 || gpus_are_settled() || ++unsettled >= ROUNDS;
+  is_known = (why == NULL && is_sure) || (gpus_are_lost() && !options.once);
   if (is_known) why_file = write_file();
   if (!options.once) gputable_write(options.state);
   return why != NULL ? why : why_file;
@@ -178,7 +179,10 @@ static void tell_change(const char *why) {
   const unsigned count = gpu_count;
   static char last[700];
   char text[sizeof last];
-  if (why == NULL && !is_known) return;
+  if (why == NULL && !is_known) {
+    *last = 0;
+    return;
+  }
   const bool seconds = options.interval_ms % 1000 == 0;
   if (why != NULL)
     snprintf(text, sizeof text, "%.600s; %s", why, is_open ? "goes on trying" : "tries again every minute");
@@ -281,6 +285,7 @@ int main(int argc, char *argv[]) {
   if (options.state == NULL)
     options.state = strcmp(options.file, FILE_OF_GPUS) == 0 ? "/var/lib/beoboard-gpu/gpus" : beside;
   gpus_sys = options.sys;
+  gpus_take();
   const bool asks = options.forget != NULL || options.release_ms >= 0;
   const char *why = !asks ? gpufile_open(options.file)
     : options.forget != NULL ? gputable_forget(options.state, options.forget) : release();
@@ -296,9 +301,9 @@ int main(int argc, char *argv[]) {
   const struct sigaction ends = {.sa_handler = gpu_end};
   sigaction(SIGTERM, &ends, NULL);
   sigaction(SIGINT, &ends, NULL);
-  gpus_take();
   if (!options.once) gpu_run(&hangup);
-  why = go_round();
+  while ((why = go_round()) == NULL && written_at == 0 && gputable_released_until() == 0)
+    wait_until(bb_clock_ms(CLOCK_MONOTONIC) + options.interval_ms, &hangup);
   close_library();
   if (why != NULL) say(SAY_ERROR, why, (char *)NULL);
   return why == NULL ? DONE : NOT_SO;

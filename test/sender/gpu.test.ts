@@ -5,10 +5,11 @@
 // @waits
 // @whole
 
-import { spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
+  closeSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -16,6 +17,7 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmdirSync,
   rmSync,
@@ -272,7 +274,7 @@ for (const { what, how, skip } of builds(['sanitized'], [...OF_MUSL, 'aarch64'])
     const helper = made('beoboard-gpu', how);
     for (const [name, lines, file, library] of ROWS) {
       const at = place(t, [...GOOD, ...lines], library && made('standin_nvml.so', library));
-      const { code, stderr } = run(helper, [...at.args, '--once'], at.env);
+      const { code, stderr } = run(helper, [...at.args, '--once', '--interval', '100ms'], at.env);
       t.strictSame([code, at.text(), at.log()], [0, file, ['init', 'shutdown']], name);
       t.strictSame(readdirSync(join(at.root, 'run')), ['gpu', 'gpu.lock'], `${name}: and nothing beside it`);
       const said = stderr.split('\n').filter(Boolean);
@@ -344,7 +346,7 @@ t.test('whatever the library answers, it is a GPU file', async t => {
   fc.assert(
     fc.property(fc.array(line, { maxLength: 12 }), lines => {
       answer(at.script, [...GOOD, 'DeviceGetCount * 0 3', ...lines]);
-      const { code, stderr } = run(helper, [...at.args, '--once'], at.env);
+      const { code, stderr } = run(helper, [...at.args, '--once', '--interval', '100ms'], at.env);
       const file = parseGpuFile(at.text());
       if (code !== 0 || file?.gpus.length !== 3) throw new Error(`${code}: ${at.text()}${stderr}`);
     }),
@@ -683,6 +685,85 @@ t.test('a handle of nobody is that of the GPU that is missing', async t => {
   }
 });
 
+t.test('one UUID of two handles', async t => {
+  for (const known of [TWO, PLACED]) {
+    const at = place(t, [...known, 'DeviceGetUUID * 0 10', 'DeviceGetTemperature 1 15']);
+    const helper = hurried(t, at);
+    await helper.shows('both are told of', `${FINE}- - - - - 17 0 -\n`);
+    t.equal(await helper.end(), 0);
+  }
+});
+
+t.test('--once waits for what does not answer at once', async t => {
+  for (const [what, lines, more, file] of [
+    ['one is expected', [], ['--expect', '2'], `${FINE}- - - - - 17 - -\n`],
+    ['no handle', ['DeviceGetCount * 0 2', 'DeviceGetHandleByIndex 1 999'], [], `${FINE}- - - - - 17 - -\n`],
+    ['no reading', GOOD.slice(3, 13).map(line => line.replace(/ 0.*/, ' 999')), [], '- - - - - 17 0 -\n'],
+  ] as const) {
+    const at = place(t, [...GOOD, ...lines]);
+    const { code } = run(HELPER, [...at.args, '--once', '--interval', '100ms', ...more], at.env);
+    t.equal(code, 0, what);
+    t.equal(at.text().replace(/^gpu.*\n/, ''), file, what);
+  }
+});
+
+t.test('who holds the state holds nobody up', async t => {
+  const at = place(t, TWO);
+  const state = `${at.file}.seen`;
+  mkdirSync(join(at.root, 'run'));
+  const enemy = spawn('flock', ['-F', `${state}.lock`, 'sh', '-c', 'echo; exec sleep 600'], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  t.teardown(() => enemy.kill('SIGKILL'));
+  await once(enemy.stdout, 'data');
+  const helper = hurried(t, at);
+  await helper.shows('it is written', FINE + FINE);
+  await until('it says so', () => helper.said().some(line => line.startsWith(`cannot lock ${state}: `)));
+  answer(at.script, [...TWO, 'DeviceGetTemperature 1 15']);
+  await helper.shows('it is written on', `${FINE}- - - - - 17 0 0\n`);
+  t.notOk(existsSync(state));
+  enemy.kill('SIGKILL');
+  await until('and then the state', () => existsSync(state) && readFileSync(state, 'utf8').includes(' lost '));
+  t.equal(await helper.end(), 0);
+});
+
+t.test('a state that is damaged forgets no GPU', async t => {
+  const at = place(t, PLACED);
+  const state = `${at.file}.seen`;
+  const helper = hurried(t, at);
+  await helper.shows('both', FINE + FINE);
+  await until('they are kept', () => existsSync(state));
+  const whole = readFileSync(state, 'utf8');
+  const lines = whole.split('\n');
+  const head = (lines[0]?.length ?? 0) + 1;
+  const cut = readFileSync(state, 'utf8').slice(0, -8);
+  writeFileSync(state, cut);
+  await until('it is mended', () => readFileSync(state, 'utf8') === whole);
+  t.match(helper.said(), [/^ready/, /^the table of GPUs was damaged: 1 of its 2 lines can be read$/]);
+  t.equal(helper.said().length, 2, 'said once, and nobody is forgotten');
+  t.equal(await helper.end(), 0);
+  const ask = () => run(HELPER, [...at.args, '--once', '--interval', '100ms'], at.env).stderr;
+  const ends = Array.from({ length: whole.length - head - 2 }, (_, i) => head + i);
+  for (const text of [
+    ...ends.filter((_, i) => WHOLE || i % 9 === 0).map(end => whole.slice(0, end)),
+    [lines[0], 'GPU-10', lines[2], ''].join('\n'),
+    [lines[0], '\0'.repeat(40)].join('\n'),
+  ]) {
+    answer(at.script, PLACED);
+    writeFileSync(state, text);
+    t.match(ask(), /was damaged: [01] of its 2 lines/, JSON.stringify(text.slice(head)));
+    t.equal(at.text(), `gpu 1 nvidia 2\n${FINE}${FINE}`, 'and no GPU that works is lost');
+    answer(at.script, [...PLACED, 'DeviceGetCount * 0 1', BEYOND]);
+    ask();
+    t.match(at.text(), /^gpu 1 nvidia 2\n/, 'one that is gone');
+    t.match(at.text(), /^- - - - - 17 /m, 'is missed');
+  }
+  for (const text of ['', whole.slice(0, 9), whole.slice(0, head - 3)]) {
+    writeFileSync(state, text);
+    t.match(ask(), /^beoboard-gpu: the table of GPUs was damaged; a GPU that is gone is not missed\n$/);
+  }
+});
+
 t.test('a state file that cannot be written is told once', async t => {
   const at = place(t, TWO);
   const helper = hurried(t, at, ['--state', '/proc/nothere/gpus']);
@@ -908,15 +989,43 @@ t.test("AMD's: known by their places, and missed until they answer or are forgot
 });
 
 t.test('a call that hangs: the file is written on, and its GPU is lost after 30 s', async t => {
-  const at = place(t, TWO);
-  const helper = hurried(t, at, [], { HURRY_TICKS: '1' });
-  await helper.shows('both', FINE + FINE);
-  answer(at.script, [...TWO, 'DeviceGetTemperature 1 hang']);
-  await helper.shows('it hangs', '- - - - - 1 0 0\n- - - - - 17 0 0\n');
-  await until('it says so', () => helper.said().some(line => line.startsWith('GPU 1 (GPU-11): a call has hung')));
-  answer(at.script, TWO);
-  await helper.shows('it goes on', FINE + FINE);
-  await until('it says that, too', () => helper.said().includes('GPU 1 (GPU-11) is back'));
+  const both = '- - - - - 17 0 0\n'.repeat(2);
+  const calls: [call: string, file: string][] = [
+    ['DeviceGetTemperature 1', '- - - - - 1 0 0\n- - - - - 17 0 0\n'],
+    ['DeviceGetTotalEccErrors 0', '- - - - - 17 0 0\n- - - - - 1 0 0\n'],
+    ...['Init *', 'DeviceGetCount *', 'DeviceGetHandleByIndex 1', 'DeviceGetUUID 1', 'EventSetWait *'].map(
+      call => [call, both] as [string, string],
+    ),
+  ];
+  for (const [call, file] of WHOLE ? calls : calls.slice(0, 1)) {
+    const at = place(t, TWO);
+    const helper = hurried(t, at, [], { HURRY_TICKS: '1' });
+    await helper.shows('both', FINE + FINE);
+    answer(at.script, [...TWO, `${call} hang`]);
+    helper.child.kill('SIGHUP');
+    await helper.shows(`${call} hangs`, file);
+    await until('it says so', () => helper.said().some(line => line.includes(': a call has hung')));
+    answer(at.script, TWO);
+    await helper.shows('it goes on', FINE + FINE);
+    await until('it says that, too', () => helper.said().some(line => line.endsWith(' is back')));
+    t.equal(await helper.end(), 0);
+  }
+});
+
+t.test("AMD's: a file that hangs", async t => {
+  const at = amdPlace(t);
+  amds(at, { [FIRST]: amd(), [SECOND]: amd({ gpu_busy_percent: '77\n' }) });
+  const second = AMD_FINE.replace('50', '77');
+  const helper = hurried(t, at, [], { HURRY_TICKS: '1' }, 'amd');
+  await helper.shows('both', AMD_FINE + second);
+  const leaf = join(realpathSync(join(at.root, 'sys')), 'bus', 'pci', 'devices', SECOND, 'gpu_busy_percent');
+  execFileSync('mkfifo', [`${leaf}.fifo`]);
+  renameSync(`${leaf}.fifo`, leaf);
+  await helper.shows('it hangs', '- - - - - 1 4 0\n- - - - - 17 4 0\n');
+  amds(at, { [FIRST]: amd(), [SECOND]: amd({ gpu_busy_percent: '77\n' }) });
+  // Whoever opens the pipe lets the call end.
+  closeSync(openSync(leaf, 'w'));
+  await helper.shows('it goes on', AMD_FINE + second);
   t.equal(await helper.end(), 0);
 });
 
@@ -930,7 +1039,8 @@ t.test('--release', async t => {
   answer(at.script, [...TWO, 'DeviceGetHandleByIndex * 15', 'Init * 9']);
   rmSync(at.file);
   t.match(ask('2h'), { code: 0, stderr: '' });
-  t.notOk(existsSync(at.file), 'nothing is written meanwhile');
+  await until('it is written without readings', () => existsSync(at.file));
+  t.equal(at.text(), `gpu 1 nvidia 2\n${'- - - - - 1 0 0\n'.repeat(2)}`, 'and nobody is told of a loss');
   answer(at.script, TWO);
   t.match(ask('0s'), { code: 0, stderr: '' });
   await until('it goes on', () => existsSync(at.file) && at.text() === `gpu 1 nvidia 2\n${FINE}${FINE}`);

@@ -47,8 +47,8 @@ t.test('lost, then not counted, then not measured, and seen again', { skip }, as
   };
   answer();
   for (const made of [folder, join(root, 'sys')]) mkdirSync(made);
+  const argv = ['--file', file, '--library', NVML, '--sys', join(root, 'sys')];
   const help = () => {
-    const argv = ['--file', file, '--library', NVML, '--sys', join(root, 'sys')];
     const env = { ...process.env, STANDIN_NVML: script, LD_PRELOAD: HURRY };
     const child = spawn(HELPER, argv, { env, stdio: ['ignore', 'ignore', 'pipe'] });
     return { child, said: follow(child, t) };
@@ -123,4 +123,9 @@ t.test('lost, then not counted, then not measured, and seen again', { skip }, as
   answer();
   helper.child.kill('SIGHUP');
   await says('it answers', isWell);
+  t.equal(spawnSync(HELPER, [...argv, '--release', '1h']).status, 0);
+  answer('Init * 9');
+  await stays('the library is closed on purpose', isWell);
+  const node = [...reader.snapshot().nodes()].find(({ name }) => name === 'n1');
+  t.equal(node?.memory?.goneMs('gpu'), undefined, 'and what reads the GPUs is not missed');
 });
