@@ -16,7 +16,7 @@ import { BOARD_MOST, expand, fold } from '../text/hostlists.js';
 import { dayLater, type Moment } from '../text/moments.js';
 import { json, print } from '../text/output.js';
 import { own } from '../text/tables.js';
-import { didYouMean, nearest, oneLine, quote, shortened } from '../text/text.js';
+import { didYouMean, few, nearest, oneLine, quote, shortened } from '../text/text.js';
 import { troubleOf } from '../trouble/trouble.js';
 
 export const verb = defineVerb({
@@ -162,8 +162,7 @@ function openKeys(values: AckOptions, acks: readonly Ack[]): string[] {
   const { lines } = troubleLines(values, acks);
   const keys = keysOf(lines.filter(({ key, ack }) => own(OF_THE_LOOK, key) === undefined && ack === undefined));
   if (keys.length === 0) return [];
-  const more = keys.length > MOST_KEYS ? ` and ${keys.length - MOST_KEYS} more` : '';
-  return [`not acknowledged: ${keys.slice(0, MOST_KEYS).map(oneLine).join(', ')}${more}\n`];
+  return [`not acknowledged: ${few(keys.map(oneLine), MOST_KEYS)}\n`];
 }
 
 /** Withdraws what is acknowledged under these keys. Returns what is wrong with the others. */

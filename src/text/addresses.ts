@@ -108,7 +108,5 @@ export function parseHosts(text: string): Network {
   const [parts, base, width] = isIPv4(host) ? [host.split('.'), 10, 8] : [groupsOf(plain), 16, 16];
   const digits = parts.map(part => Number.parseInt(part, base).toString(2).padStart(width, '0')).join('');
   if (!digits.includes('1', bits)) return { host, bits };
-  throw new InputError(
-    `${quote(text)} has bits behind its first ${bits}; write the network's first address, or one host`,
-  );
+  throw new InputError(`${quote(text)} has bits behind its first ${bits}; write the network's first address`);
 }

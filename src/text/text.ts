@@ -130,3 +130,9 @@ export function shellWord(text: string): string {
 export function thousands(number: number): string {
   return String(number).replace(/\B(?=(?:\d{3})+$)/g, ',');
 }
+
+/** The first of these words, and how many more there are. */
+export function few(words: readonly string[], most: number, by = ', '): string {
+  const more = words.length - most;
+  return `${words.slice(0, most).join(by)}${more > 0 ? ` and ${more} more` : ''}`;
+}

@@ -5,7 +5,7 @@ import type { SchedulerView } from '../schedulerfile/schedulerview.js';
 import type { DifferenceKind, SchedulerDifference, SchedulerState } from '../schedulerfile/statefile.js';
 import { shownNames } from '../text/hostlists.js';
 import { groupBy } from '../text/maps.js';
-import { oneLine } from '../text/text.js';
+import { few, oneLine } from '../text/text.js';
 
 /** Where the scheduler and the board disagree, or what is wrong with the scheduler's answer. */
 interface Disagreement {
@@ -21,10 +21,7 @@ interface Disagreement {
 const JOBS_SHOWN = 4;
 
 /** The ids of jobs, a few of them. */
-export function ids(jobs: readonly string[]): string {
-  const more = jobs.length - JOBS_SHOWN;
-  return `${jobs.slice(0, JOBS_SHOWN).map(oneLine).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
-}
+export const ids = (jobs: readonly string[]) => few(jobs.map(oneLine), JOBS_SHOWN);
 
 const oneOr = (count: number, one: string, several: string) => (count === 1 ? one : several);
 

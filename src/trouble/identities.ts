@@ -10,7 +10,7 @@ import { SENDERS_EACH, type SenderEntry, type Snapshot } from '../shm/snapshot.j
 import { formatDuration } from '../text/durations.js';
 import { groupBy } from '../text/maps.js';
 import { bySource, type RejectedSource } from '../text/rejectedsources.js';
-import { oneLine } from '../text/text.js';
+import { few, oneLine } from '../text/text.js';
 import { cloneTexts } from './clones.js';
 import { type Anomaly, EACH_MOST, type Finding, shown } from './finding.js';
 import { isUnproved, oftenText, type RefusedNode, refusedTexts, sourceText } from './rejections.js';
@@ -117,13 +117,11 @@ export function clones(snapshot: Snapshot, nodes: readonly Surveyed[]): Finding[
 function senderText(sources: readonly RejectedSource[]): string {
   // The most recent one comes first, and that is another at each look.
   const addresses = [...new Set(sources.map(({ address }) => address))].sort();
-  const few = addresses.slice(0, EACH_MOST).join(', ');
   const reasons = [...new Set(sources.map(({ reason }) => enums.reason[reason] ?? String(reason)))].map(
     // The commonest mistake with new nodes.
     reason => (reason === 'cluster' ? 'cluster (compare --cluster here and there)' : reason),
   );
-  const more = addresses.length - EACH_MOST;
-  return `reports from ${few}${more > 0 ? ` and ${more} more` : ''} are rejected: ${reasons.join(', ')}`;
+  return `reports from ${few(addresses, EACH_MOST)} are rejected: ${reasons.join(', ')}`;
 }
 
 /** The sources of recent rejections, the most recent first. */

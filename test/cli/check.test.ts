@@ -12,7 +12,7 @@ import type { Census, CensusNode } from '../../src/cli/census.js';
 import { takeCensus } from '../../src/cli/census.js';
 import { judgeCensus, judgeSelection } from '../../src/cli/check.js';
 import { bits } from '../../src/layout/layout.gen.js';
-import { lookAtAll } from '../../src/schedulers/bridge/boardlook.js';
+import { lookOn } from '../../src/schedulers/bridge/boardlook.js';
 import { STATES, type State } from '../../src/shm/liveness.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { beat } from '../kit/linkboard.js';
@@ -334,7 +334,7 @@ t.test('an OOM kill and an Xid are told for ten minutes, and are no problems tha
   // What acts on problems, and what alerts of them, knows of none.
   t.same(await ask('nodes', '--healthy', '--count'), [0, '5\n']);
   t.same([...reader.snapshot().overview.problems], [0, 0, 0, 0, 0]);
-  for (const { problems } of lookAtAll(reader).nodes.values()) t.same(problems, [], 'for the bridge');
+  for (const { problems } of lookOn(reader).nodes.values()) t.same(problems, [], 'for the bridge');
   const [, metrics] = await ask('metrics');
   t.match(metrics, /^beoboard_node_problem_last_seen_timestamp_seconds\{problem="oom",node="killed"\}/m);
   t.notMatch(metrics, /^beoboard_node_problem\{/m);

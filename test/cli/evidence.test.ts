@@ -21,7 +21,7 @@ import type { ReceiverStatus, SenderEntry, Writer } from '../../src/native/index
 import { keyLine } from '../../src/options/keys.js';
 import { survey } from '../../src/query/survey.js';
 import { type NamedAt, tellChanges } from '../../src/receiver/housekeeping.js';
-import { lookAtOne, type SeenNode } from '../../src/schedulers/bridge/boardlook.js';
+import { lookOn, type SeenNode } from '../../src/schedulers/bridge/boardlook.js';
 import { createLog } from '../../src/service/log.js';
 import { countStates, type State } from '../../src/shm/liveness.js';
 import { BoardReader } from '../../src/shm/reader.js';
@@ -204,7 +204,7 @@ t.test('a recording of an earlier boot is no sign of life', async t => {
   /** What the bridge decides by, except how long it has lasted. */
   const seen = () => {
     beat();
-    const { unheardMs, silentForMs, ...rest } = lookAtOne(reader, 'n1').nodes.get('n1') as SeenNode;
+    const { unheardMs, silentForMs, ...rest } = lookOn(reader, 'n1').nodes.get('n1') as SeenNode;
     return rest;
   };
   const wrong = { boot_id: 2n, t_real_ns: now().real - 3602n * S };

@@ -7,7 +7,7 @@
 // @rest
 
 import t from 'tap';
-import { lookAtAll } from '../../src/schedulers/bridge/boardlook.js';
+import { lookOn } from '../../src/schedulers/bridge/boardlook.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { noServers } from '../kit/natsservers.js';
 import { INSIDE, inOwnNetwork } from '../kit/network.js';
@@ -150,6 +150,6 @@ else {
       [],
     );
     for (const { name, running } of sites.written) t.notMatch(running.output().stderr, /not believed/i, name);
-    t.match(lookAtAll(home.reader), { trouble: /mirror of another master's/ }, 'the bridge takes none for evidence');
+    t.match(lookOn(home.reader), { trouble: /mirror of another master's/ }, 'the bridge takes none for evidence');
   });
 }

@@ -138,21 +138,12 @@ export function lookAt(snapshots: Iterable<Snapshot>, opened: () => number): Boa
   return { trouble, heartbeatAgeMs: last.heartbeatAgeMs, opened: opened(), nodes, links: linksOf(last) };
 }
 
-function withoutBoard(look: () => BoardLook): BoardLook {
+/** One look at all nodes, or at that one; and at all links. */
+export function lookOn(reader: BoardReader, name?: string): BoardLook {
   try {
-    return look();
+    return lookAt(name === undefined ? reader.pieces() : [reader.snapshotOf(name)], () => reader.opened);
   } catch (error) {
     if (!(error instanceof NoBoard)) throw error;
     return { ...EMPTY, trouble: error.message };
   }
-}
-
-/** One look at all nodes. */
-export function lookAtAll(reader: BoardReader): BoardLook {
-  return withoutBoard(() => lookAt(reader.pieces(), () => reader.opened));
-}
-
-/** One look at one node, and at all links. */
-export function lookAtOne(reader: BoardReader, name: string): BoardLook {
-  return withoutBoard(() => lookAt([reader.snapshotOf(name)], () => reader.opened));
 }

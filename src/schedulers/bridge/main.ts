@@ -20,7 +20,7 @@ import { compilePattern } from '../../text/patterns.js';
 import { oneLine, quote } from '../../text/text.js';
 import { controllerOf } from '../chosen.js';
 import { Awaking } from './awaking.js';
-import { lookAtAll, lookAtOne } from './boardlook.js';
+import { lookOn } from './boardlook.js';
 import { lastTick, STATUS, statusLines, statusOf } from './bridgestatus.js';
 import type { BridgeContext, Settings } from './context.js';
 import { type BridgeJournal, checkFolder, JournalFile, Only, openFolder, Rehearsal, readJournal } from './journal.js';
@@ -118,8 +118,8 @@ function contextOf(
   const reader = new BoardReader(board, owner);
   return {
     slurm: controllerOf(verb.name, scheduler, { folder: slurmBin, stop }),
-    lookAtAll: () => lookAtAll(reader),
-    lookAtOne: name => lookAtOne(reader, name),
+    lookAtAll: () => lookOn(reader),
+    lookAtOne: name => lookOn(reader, name),
     isOnly,
     monoMs,
     nowMs: () => Date.now(),

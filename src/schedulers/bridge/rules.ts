@@ -163,8 +163,7 @@ export function withoutDoubtful(
 
 /** Whether a silent node counts for the brakes: not in power saving, nor if somebody took it out before that. */
 function countsAsSilent(seen: SeenNode, node: OrderedNode, claim: Claim | undefined): boolean {
-  if (seen.state !== 'silent') return false;
-  if (node.asleep) return false;
+  if (seen.state !== 'silent' || node.asleep) return false;
   if (claim !== undefined && carries(node, claim)) return true;
   const isOut = node.held || node.failed || node.base === 'down';
   return !(isOut && node.reason_s !== undefined && node.reason_s * 1000 < seen.lastRealMs);
@@ -349,12 +348,11 @@ export function decide(
     if (was?.isWell && ledger.hasSettledProblem(nodeName) && !ledger.claims.has(nodeName)) well.push(nodeName);
     const claim = ledger.claims.get(nodeName);
     if (claim !== undefined && claim.board === name) {
-      const wait = waitToReturn(policy, ledger.returnsOf(nodeName, nowMs));
       const way = returnOf(claim, seen, node, situation);
       const { id, incident, bootId, reason } = claim;
       if (!('act' in way)) {
         if (!way.isEarly) left.push({ node: nodeName, incident, left: way });
-      } else if (was?.isWell && monoMs - was.sinceMs >= wait)
+      } else if (was?.isWell && monoMs - was.sinceMs >= waitToReturn(policy, ledger.returnsOf(nodeName, nowMs)))
         returns.push({ ...way, node: nodeName, board: name, id, incident, bootId, reason });
       continue;
     }

@@ -7,7 +7,7 @@ import { type Matched, match } from '../../schedulerfile/matching.js';
 import { NoAnswer, type OrderedNode } from '../../schedulerfile/scheduler.js';
 import type { Log } from '../../service/log.js';
 import { groupBy } from '../../text/maps.js';
-import { oneLine } from '../../text/text.js';
+import { few, oneLine } from '../../text/text.js';
 import { Acts, rehearsed } from './acts.js';
 import type { BoardLook } from './boardlook.js';
 import { answerOf, type BridgeContext, type Settings } from './context.js';
@@ -268,18 +268,11 @@ export class Bridge {
   #change(changes: readonly BrakeChange[], how = 'released'): void {
     this.journal.write(changes.map((change): BridgeRecord => ({ what: 'brake', ...change })));
     // One event may put several brakes on, and takes them off together.
-    const several = (texts: readonly string[], by: string) =>
-      `${texts.slice(0, 4).join(by)}${texts.length > 4 ? `${by}and ${texts.length - 4} more` : ''}`;
     const on = changes.filter(change => change.on).map(change => brakeText(change.brake, change));
     const off = changes.filter(({ on, value, limit }) => !on && (how !== 'released' || value < limit / 2));
-    if (on.length > 0) this.log.warn(`BRAKE: no more drains: ${several(on, '; ')}; see beoboard bridge --status`);
-    if (off.length > 0)
-      this.log.warn(
-        `brake ${how}: ${several(
-          off.map(({ brake }) => brake),
-          ', ',
-        )}`,
-      );
+    const names = off.map(({ brake }) => brake);
+    if (on.length > 0) this.log.warn(`BRAKE: no more drains: ${few(on, 4, '; ')}; see beoboard bridge --status`);
+    if (off.length > 0) this.log.warn(`brake ${how}: ${few(names, 4)}`);
   }
 
   /** Whether one more drain of our own would be one too many; puts the brake on. */
@@ -306,12 +299,9 @@ export class Bridge {
     const next = new Map(left.map(({ node, why }) => [node, why] as const));
     const fresh = left.filter(({ node, why }) => this.#said.get(node) !== why);
     this.#said = next;
-    for (const [why, nodes] of groupBy(fresh, ({ why }) => why)) {
-      const some = nodes
-        .slice(0, 8)
-        .map(({ node }) => node)
-        .join(', ');
-      this.log.info(`left alone: ${some}${nodes.length > 8 ? ` and ${nodes.length - 8} more` : ''}: ${why}`);
+    for (const [why, those] of groupBy(fresh, ({ why }) => why)) {
+      const names = those.map(({ node }) => node);
+      this.log.info(`left alone: ${few(names, 8)}: ${why}`);
     }
     return left;
   }
