@@ -132,6 +132,8 @@ export class Api {
     if (id !== undefined) {
       const [jobs, digest] = this.#jobsAnd(query);
       const look = await this.#toldAgain('job', async () => jobs.beside(digest, this.wall.watcher.names));
+      // All who have waited for that would go on at once.
+      await request.slices.wait();
       return whole({ schema: 1, seq: this.#seq, ...jobs.page(id, look, this.wall) });
     }
     switch (path) {
@@ -430,6 +432,7 @@ export class Api {
 
   async #river(query: URLSearchParams, request: HttpRequest): Promise<HttpResponse> {
     const { scale, by } = await this.wall.view(query);
+    await request.slices.wait();
     const { river, watcher } = this.wall;
     const reading = (SCALES[scale] as (typeof SCALES)[number]).name;
     const common = { schema: 1, reading };
