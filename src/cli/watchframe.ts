@@ -15,7 +15,7 @@ import { isException, type Survey, type Surveyed } from '../query/survey.js';
 import type { SchedulerView } from '../schedulerfile/schedulerview.js';
 import { clip, type Size } from '../terminal/screen.js';
 import type { Painter } from '../terminal/style.js';
-import { tryExpand } from '../text/hostlists.js';
+import { NameRanges } from '../text/hostlists.js';
 import { widthOf } from '../text/layout.js';
 import { repeatsOf, repeatsText } from '../text/repeats.js';
 import { oneLine } from '../text/text.js';
@@ -333,7 +333,7 @@ function eventsPage(view: WatchView, { found, events }: Present, size: Size, pag
   const source = from.journal ? 'From the journal' : `Without a journal (${from.why})`;
   const chosen = found.nodes === found.all ? undefined : new Set(found.nodes.map(({ name }) => name));
   const isChosen = ({ nodes }: KeptEvent) =>
-    chosen === undefined || nodes === undefined || tryExpand(nodes, 'any')?.some(name => chosen.has(name)) === true;
+    chosen === undefined || nodes === undefined || !!NameRanges.of(nodes)?.among(chosen).length;
   const lines = repeatsOf(kept.filter(isChosen)).flatMap(line =>
     wrappedText(`${time(line.last.time)}  ${oneLine(repeatsText(line, time))}`, size.columns).split('\n'),
   );

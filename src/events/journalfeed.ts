@@ -2,7 +2,7 @@
 // slices; its folder may be gone, unreadable or half written at any time, and is tried again.
 
 import type { Line } from '../journalfile/format.js';
-import { Journal, namesOf, type Place } from '../journalfile/journal.js';
+import { Journal, type Place } from '../journalfile/journal.js';
 import { toldOf } from '../journalfile/listing.js';
 import { believedUsers, JournalFolder } from '../journalfile/segments.js';
 import { runningJournal } from '../journalfile/state.js';
@@ -128,12 +128,10 @@ export class JournalFeed {
     each();
   }
 
-  #take(journal: Journal, line: Line, place: Place, into: FoldedEvent[]): boolean {
-    if (line.nodes !== undefined && namesOf(line.nodes) === undefined) return false;
+  #take(journal: Journal, line: Line, place: Place, into: FoldedEvent[]): void {
     // What goes on stands at the head of each segment, and was told when it began.
-    if (line.repeated) return true;
+    if (line.repeated) return;
     into.push(journalEvent(this.areJobsShown ? toldOf(journal, line, place, undefined) : { line }, this.#plain));
-    return true;
   }
 
   #leave(): void {

@@ -2,8 +2,8 @@
 
 import type { Section } from '../presentation/nodesheet.js';
 import type { ExtraColumn } from '../query/columns.js';
-import type { SchedulerJob } from '../schedulerfile/scheduler.js';
 import type { SchedulerNodeInfo, SchedulerView } from '../schedulerfile/schedulerview.js';
+import { plural } from '../shm/sentences.js';
 import { formatDuration } from '../text/durations.js';
 import { expandNodeNames } from '../text/hostlists.js';
 import { oneLine } from '../text/text.js';
@@ -12,11 +12,6 @@ import { ids } from '../trouble/disagreements.js';
 /** A column that needs nothing but a node's name. */
 export interface SchedulerColumn extends ExtraColumn {
   readonly text: (node: { readonly name: string }) => string | undefined;
-}
-
-function nodesIn({ nodes }: SchedulerJob): string {
-  const count = expandNodeNames(nodes).length;
-  return `${count} ${count === 1 ? 'node' : 'nodes'}`;
 }
 
 /** Columns for the table; in brackets if the answer is old. */
@@ -66,7 +61,7 @@ function facts(scheduler: SchedulerView, name: string): string[][] {
     ...jobs.map(job => [
       `job ${oneLine(job.id)}${job.user === '' ? '' : ` of ${oneLine(job.user)}`}`,
       `${oneLine(job.state)}${since(job.start_s)}`,
-      `${job.cpus === 0 ? '' : `${job.cpus} ${job.cpus === 1 ? 'CPU' : 'CPUs'} `}on ${nodesIn(job)}`,
+      `${job.cpus === 0 ? '' : `${job.cpus} ${job.cpus === 1 ? 'CPU' : 'CPUs'} `}on ${plural(expandNodeNames(job.nodes).length)}`,
       ...(job.partition === '' ? [] : [`partition ${oneLine(job.partition)}`]),
       ...(job.name === '' ? [] : [oneLine(job.name)]),
     ]),

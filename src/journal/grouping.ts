@@ -1,7 +1,7 @@
 // What happened, made fewer: after the first of a kind, nodes to which it happens again within a minute are only
 // counted; and nodes to which the same happens within two seconds share a line. Pure: the clock is given.
 
-import { BEGINS, ENDS, type Happening, type JournalJob, TOGETHER_MS, whichOf } from '../journalfile/format.js';
+import { BEGINS, ENDS, type Happening, type JournalJob, SHARERS, TOGETHER_MS, whichOf } from '../journalfile/format.js';
 import { fold } from '../text/hostlists.js';
 
 /** Something that happened to a node, a link or the board. Times are of CLOCK_MONOTONIC, ms. */
@@ -27,8 +27,6 @@ function keyOf({ what, node }: Occurrence): string {
 }
 
 const MINUTE_MS = 60_000;
-/** So many nodes share a line at most: it stays far below a megabyte. */
-const MOST_NODES = 10_000;
 
 /** After one occurrence, those that follow it within a minute are counted, and the last of them is given then. */
 export class Limiter {
@@ -127,7 +125,7 @@ export class EventGrouping {
         ? undefined
         : alike.find(
             group =>
-              group.nodes.length < MOST_NODES &&
+              group.nodes.length < SHARERS &&
               fits(group.fromMs, group.fromLastMs, one.fromMs) &&
               fits(group.toMs, group.toLastMs, one.toMs),
           );

@@ -9,6 +9,7 @@ import {
   LINE_BYTES,
   type Line,
   LOCK,
+  LongLines,
   parseLine,
   SEGMENT_BYTES,
   type SegmentKind,
@@ -17,7 +18,6 @@ import {
   writeLine,
 } from '../journalfile/format.js';
 import { codeOf, type FolderKind, isStillAt, lockAlone, openOwnFolder } from '../service/ownfolder.js';
-import { NameRanges } from '../text/hostlists.js';
 import { oneLine } from '../text/text.js';
 
 /** So many bytes of lines wait for a disk. */
@@ -134,12 +134,13 @@ const isPlain = (path: string) => lstatSync(path, { throwIfNoEntry: false })?.is
 function linesOf(path: string): Line[] {
   if (!isPlain(path)) return [];
   const text = readFileSync(path, 'utf8');
+  const long = new LongLines();
   return text
     .slice(0, text.lastIndexOf('\n') + 1)
     .split('\n')
     .flatMap(text => {
       const line = text === '' ? undefined : parseLine(text);
-      return line === undefined || NameRanges.of(line.nodes ?? '') === undefined ? [] : line;
+      return line === undefined || long.nodesOf(line) === undefined ? [] : line;
     });
 }
 

@@ -1,8 +1,8 @@
 // What is new in journals, line by line.
 
 import { BEGINS, type Line } from './format.js';
-import { type Journal, namesOf, type Place } from './journal.js';
-import { askedNodes, type EventQuery, isKind, type ToldEvent, toldOf } from './listing.js';
+import type { Journal, Place } from './journal.js';
+import { areAsked, type EventQuery, isKind, type ToldEvent, toldOf } from './listing.js';
 import { NoJournal } from './segments.js';
 
 /** The lines that were written since the last look, with the ends of what is asked for, in the order of their times. */
@@ -11,14 +11,10 @@ export function news(journals: readonly Journal[], asked: Pick<EventQuery, 'node
   for (const journal of journals) {
     const lines: [Line, Place][] = [];
     try {
-      journal.readOn((line, place) => {
-        const names = line.nodes === undefined ? [] : namesOf(line.nodes);
-        if (names === undefined) return false;
-        const isTheirs = names.length === 0 || askedNodes(names, asked).length > 0;
+      journal.readOn((line, place, nodes) => {
         const isAsked = isKind(line.event, line, asked) || isKind(BEGINS.get(line.event) ?? '', line, asked);
         // What goes on stands at the head of each segment, and was told when it began.
-        if (isTheirs && isAsked && !line.repeated) lines.push([line, place]);
-        return true;
+        if (isAsked && areAsked(nodes, asked) && !line.repeated) lines.push([line, place]);
       });
     } catch (error) {
       // A journal that is gone now may come back, so following goes on.

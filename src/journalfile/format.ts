@@ -2,6 +2,7 @@
 
 import { terms } from '../layout/terms.gen.js';
 import type { EventName } from '../options/journalevents.js';
+import { BOARD_MOST, NameRanges } from '../text/hostlists.js';
 import { json } from '../text/output.js';
 import { type Check, isCount, isFlag, isNumber, isText, jsonOf, listOf, shapeOf, valuesOf } from '../text/shape.js';
 
@@ -16,6 +17,9 @@ export const LOCK = 'lock';
 /** The most bytes of a segment, and of a line with its end; a longer line is none of ours. */
 export const SEGMENT_BYTES = 16 << 20;
 export const LINE_BYTES = 1 << 20;
+
+/** So many nodes share a line at most: it stays far below a megabyte. */
+export const SHARERS = 10_000;
 
 /** Nodes to which the same happens share a line if it is within so many ms. */
 export const TOGETHER_MS = 2000;
@@ -129,6 +133,23 @@ export interface Happening {
 
 export type Line = LineFrame & Happening;
 
+/** Whether it is followed for each node of a line by itself. */
+const isFollowed = (event: string) => event in ENDS || BEGINS.has(event) || event === 'boot' || event === 'removed';
+
+/** Takes what a line could cost beyond its text. */
+export class LongLines {
+  #left = 2 * BOARD_MOST;
+
+  /** The nodes of a line; undefined: its list is none, or with others like it longer than any of ours. */
+  nodesOf({ event, nodes = '' }: Line): NameRanges | undefined {
+    const names = NameRanges.of(nodes);
+    const cost = names !== undefined && names.size > SHARERS && isFollowed(event) ? names.size : 0;
+    if (cost > this.#left) return undefined;
+    this.#left -= cost;
+    return names;
+  }
+}
+
 /** Of what a node can have several at once, which: a problem, or the reading in which it differs. */
 export const whichOf = ({ problem, reading }: Happening) => problem ?? reading ?? '';
 
@@ -204,7 +225,6 @@ const OWN: { readonly [E in EventName]?: readonly (keyof Happening)[] } = {
   ...{ boot: ['nodes', 'from'], removed: ['nodes'], new: ['nodes'] },
   ...{ link_down: ['link'], link_up: ['link'], dark: ['link', 'count'], lit: ['link'], deaf: ['from', 'to'] },
   ...{
-    deaf: ['from', 'to'],
     overflow: ['count'],
     forget: ['count'],
     lost: ['count'],

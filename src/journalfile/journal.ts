@@ -1,7 +1,7 @@
 // One journal: its segments in the order of writing, read from the one that covers a time on, and the jobs of its events.
 
-import { tryExpand } from '../text/hostlists.js';
-import { type JobsLine, type Line, parseJobsLine, parseLine, type Segment } from './format.js';
+import type { NameRanges } from '../text/hostlists.js';
+import { type JobsLine, type Line, LongLines, parseJobsLine, parseLine, type Segment } from './format.js';
 import { beganAt, closeSegment, type JournalFolder, lineAt, NoJournal, type OpenSegment, scan } from './segments.js';
 
 /** Where a line stands. */
@@ -12,8 +12,8 @@ export interface Place {
   readonly bytes: number;
 }
 
-/** Takes the lines of a journal, one after another. Returns false for a line that makes no sense. */
-type TakeLine = (line: Line, place: Place) => boolean;
+/** Takes the lines of a journal, with their nodes, one after another. */
+type TakeLine = (line: Line, place: Place, nodes: NameRanges) => unknown;
 
 /** Where the jobs of each event stand in a segment. */
 interface JobsIndex {
@@ -31,11 +31,6 @@ export const NO_JOBS: JobsTold = { jobs: [] };
 /** So many indices are kept: events come nearly in the order of their jobs. */
 const INDICES = 3;
 
-/** Names of a host list; undefined if it is none. Most lines have one name. */
-export function namesOf(list: string): readonly string[] | undefined {
-  return /^[a-z0-9][a-z0-9._-]{0,62}$/.test(list) ? [list] : tryExpand(list, 'node');
-}
-
 export class Journal {
   readonly opened: OpenSegment[] = [];
   /** How many lines could not be read. */
@@ -45,6 +40,7 @@ export class Journal {
   /** When it begins, ms since 1970, if that is later than what is asked for. */
   beginsMs: number | undefined;
   #end = 0;
+  readonly #long = new LongLines();
   readonly #jobs = new Map<number, JobsIndex>();
   /** The numbers of segments without jobs, or without a right to read them. */
   readonly #without = new Set<number>();
@@ -104,7 +100,9 @@ export class Journal {
       const line = text === undefined ? undefined : parseLine(text);
       if (line?.repeated && segment === 0) this.#repeated.add(line.id);
       if (line !== undefined && this.board === '') this.board = line.board;
-      if (line === undefined || !take(line, { segment, offset, bytes })) this.unreadable++;
+      const nodes = line && this.#long.nodesOf(line);
+      if (line === undefined || nodes === undefined) this.unreadable++;
+      else take(line, { segment, offset, bytes }, nodes);
     };
     for (let before = -1; this.#end > before; ) {
       if (before >= 0) yield;

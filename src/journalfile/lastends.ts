@@ -2,7 +2,7 @@
 
 import { fold } from '../text/hostlists.js';
 import type { Line } from './format.js';
-import { type Journal, namesOf, type Place } from './journal.js';
+import type { Journal, Place } from './journal.js';
 import { askedNodes, compareEnd, type EventQuery, type ToldEvent, toldOf } from './listing.js';
 
 /** The last end of nodes that ended together. */
@@ -72,14 +72,11 @@ export function lastEnds(journal: Journal, asked: EventQuery): LastEnd[] {
     }
   }
 
-  journal.read(asked.sinceMs, (line, place) => {
-    const names = line.nodes === undefined ? [] : namesOf(line.nodes);
-    if (names === undefined) return false;
+  journal.read(asked.sinceMs, (line, place, nodes) => {
     if (line.event === 'silent' || line.event === 'heard_again' || line.event === 'boot') {
       const found = { line, place };
-      for (const node of askedNodes(names, asked)) take(node, found);
+      for (const node of askedNodes(nodes, asked)) take(node, found);
     }
-    return true;
   });
 
   const together = new Map<string, { end: NodeEnd; nodes: string[]; heardMs: [first: number, last: number] }>();

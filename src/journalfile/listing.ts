@@ -1,10 +1,10 @@
 // What journals tell of a span: one row for each event, with its end if it lasted. Lines are read twice, so that only a
 // few numbers of each are held: when it began and ended, and where it stands.
 
-import { fold } from '../text/hostlists.js';
+import { fold, NameRanges } from '../text/hostlists.js';
 import { getOrInsert } from '../text/maps.js';
 import { BEGINS, ENDS, type JournalJob, LATER_MS, type Line, monotonicOf, whichOf } from './format.js';
-import { type Journal, NO_JOBS, namesOf, type Place } from './journal.js';
+import { type Journal, NO_JOBS, type Place } from './journal.js';
 
 /** Which events are asked for. */
 export interface EventQuery {
@@ -45,9 +45,14 @@ export function isKind(event: string, { problem }: Line, { kinds }: Pick<EventQu
   return kinds === undefined || kinds.has(event) || (problem !== undefined && kinds.has(problem));
 }
 
-/** The nodes of a line that are asked for; undefined: its host list is none. An event of no node has none. */
-export function askedNodes(names: readonly string[], { nodes }: Pick<EventQuery, 'nodes'>): readonly string[] {
-  return nodes === undefined ? names : names.filter(name => nodes.has(name));
+/** The nodes of a line that are asked for. An event of no node has none. */
+export function askedNodes(names: NameRanges, { nodes }: Pick<EventQuery, 'nodes'>): readonly string[] {
+  return nodes === undefined ? [...names.made()] : names.among(nodes);
+}
+
+/** Whether it is an event of no node, or of one that is asked for. */
+export function areAsked(names: NameRanges, { nodes }: Pick<EventQuery, 'nodes'>): boolean {
+  return nodes === undefined || names.size === 0 || names.among(nodes).length > 0;
 }
 
 /** What tells which end is that of a begin. */
@@ -122,25 +127,23 @@ export class Listing {
     readonly journal: Journal,
     readonly asked: EventQuery,
   ) {
-    journal.read(asked.sinceMs, (line, place) => this.#take(line, place));
+    journal.read(asked.sinceMs, (line, place, names) => this.#take(line, place, names));
   }
 
-  #take(line: Line, place: Place): boolean {
-    const names = line.nodes === undefined ? [] : namesOf(line.nodes);
-    if (names === undefined) return false;
+  #take(line: Line, place: Place, names: NameRanges): void {
     if (line.event === 'begin') {
       this.#forget();
       for (const [key, row] of this.#going) this.#before.set(key, row);
       this.#going = new Map();
     } else if (!line.repeated && this.#before.size > 0) this.#forget();
-    const nodes = askedNodes(names, this.asked);
-    if (nodes.length === 0 && names.length > 0) return true;
-    if (line.event === 'removed') for (const head of this.#heads) for (const node of nodes) this.#lose(head + node);
+    if (!areAsked(names, this.asked)) return;
+    const subjects = () => (line.nodes === undefined ? [line.link ?? ''] : askedNodes(names, this.asked));
+    if (line.event === 'removed')
+      for (const node of subjects()) for (const head of this.#heads) this.#lose(head + node);
     const begin = BEGINS.get(line.event);
-    if (line.event in ENDS) this.#begin(line, place, nodes);
-    else if (begin !== undefined) this.#end(begin, line, place, nodes);
+    if (line.event in ENDS) this.#begin(line, place, subjects());
+    else if (begin !== undefined) this.#end(begin, line, place, subjects());
     else if (isKind(line.event, line, this.asked)) this.#add(line, place);
-    return true;
   }
 
   /** The beginning of the keys of an event that can go on; the rest of a key is the node. */
@@ -157,10 +160,9 @@ export class Listing {
     return this.#rows.add({ from: Date.parse(from ?? at), place, bytes, ...ends, left, unrecorded: 0 });
   }
 
-  #begin(line: Line, place: Place, nodes: readonly string[]): void {
+  #begin(line: Line, place: Place, subjects: readonly string[]): void {
     if (!isKind(line.event, line, this.asked)) return;
     const head = this.#head(line.event, line);
-    const subjects = line.nodes === undefined ? [line.link ?? ''] : nodes;
     const known = line.repeated ? this.#ids.get(line.id) : undefined;
     if (known !== undefined) {
       for (const key of subjects.map(subject => head + subject))
@@ -180,10 +182,9 @@ export class Listing {
     this.#ids.set(id, row);
   }
 
-  #end(begin: string, line: Line, place: Place, nodes: readonly string[]): void {
+  #end(begin: string, line: Line, place: Place, subjects: readonly string[]): void {
     const isAsked = isKind(begin, line, this.asked);
     const head = this.#head(begin, line);
-    const subjects = line.nodes === undefined ? [line.link ?? ''] : nodes;
     const alone: string[] = [];
     if (isAsked)
       for (const subject of subjects) {
@@ -307,15 +308,15 @@ const OF_JOBS: readonly string[] = ['silent', 'odd'];
 /** A line as it is told by itself: with the nodes that are asked for, and their jobs. */
 export function toldOf(journal: Journal, line: Line, place: Place, among: EventQuery['nodes']): ToldEvent {
   const { jobs, left_out: jobsLeftOut } = OF_JOBS.includes(line.event) ? journal.jobsOf(line, place) : NO_JOBS;
-  const names = line.nodes === undefined ? [] : (namesOf(line.nodes) ?? []);
-  const nodes = askedNodes(names, { nodes: among });
-  if (nodes.length === names.length)
-    return { line: line.nodes === undefined ? line : { ...line, count: names.length }, jobs, jobsLeftOut };
-  const isTheirs = ({ nodes }: JournalJob) =>
-    nodes === undefined || askedNodes(namesOf(nodes) ?? [], { nodes: among }).length > 0;
+  const names = NameRanges.of(line.nodes ?? '');
+  const all = { line: names?.size ? { ...line, count: names.size } : line, jobs, jobsLeftOut };
+  if (names === undefined || among === undefined) return all;
+  const nodes = names.among(among);
+  if (nodes.length === names.size) return all;
+  const isTheirs = ({ nodes }: JournalJob) => nodes === undefined || NameRanges.of(nodes)?.among(among).length !== 0;
   return {
     line: { ...line, nodes: fold(nodes), count: nodes.length },
-    of: names.length,
+    of: names.size,
     jobs: jobs.filter(isTheirs),
     jobsLeftOut,
   };

@@ -2,7 +2,7 @@
 // that it does not show, and for a while those that it has just powered up. For the gate's --skip: c/gate/skip.h has the format.
 
 import type { SchedulerNode } from '../schedulerfile/scheduler.js';
-import { expandNodeNames, foldParts, isNodeName } from '../text/hostlists.js';
+import { BOARD_MOST, foldParts, isNodeName, NameRanges } from '../text/hostlists.js';
 
 interface PowerLook {
   readonly nodes: readonly SchedulerNode[];
@@ -19,13 +19,15 @@ const ON = '# power saving: on';
 const OFF = '# power saving: off';
 const BEEN = '# has been in it: ';
 
-/** The names of a line; of one that is invalid, as of somebody else's file, none. */
-function namesIn(list: string): string[] {
-  try {
-    return expandNodeNames(list).filter(isNodeName);
-  } catch {
-    return [];
-  }
+/** The names of these lines, as many as a board can have; of one that is invalid, as of somebody else's file, none. */
+function namesIn(lists: readonly string[]): string[] {
+  let left = BOARD_MOST;
+  return lists.flatMap(list => {
+    const ranges = NameRanges.ofNodeNames(list);
+    if (ranges === undefined || ranges.size > left) return [];
+    left -= ranges.size;
+    return [...ranges.made()].filter(isNodeName);
+  });
 }
 
 /** Keeps what earlier looks have shown. */
@@ -38,10 +40,9 @@ export class PowerSaving {
   /** `text`: the last file, of a reader that has ended: nobody has looked since, so its nodes may be powered up only now. */
   constructor(text = '') {
     const lines = text.split('\n');
-    for (const line of lines)
-      for (const name of line.startsWith(BEEN) ? namesIn(line.slice(BEEN.length)) : []) this.#until.set(name, 0);
-    for (const line of lines)
-      for (const name of namesIn(line.replace(/#.*/, '').trim())) this.#until.set(name, Infinity);
+    const been = lines.flatMap(line => (line.startsWith(BEEN) ? line.slice(BEEN.length) : []));
+    for (const name of namesIn(been)) this.#until.set(name, 0);
+    for (const name of namesIn(lines.map(line => line.replace(/#.*/, '').trim()))) this.#until.set(name, Infinity);
   }
 
   look({ nodes, isUsed, resumeMs, unseen, nowMs }: PowerLook): void {

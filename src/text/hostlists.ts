@@ -198,28 +198,19 @@ function addNames(names: Set<string>, pattern: HostPattern, index = 0, begun = '
   }
 }
 
-function addList(names: Set<string>, list: string, limit: number, spelling: Spelling): void {
-  for (const pattern of parse(list, limit, names.size, spelling)) addNames(names, pattern);
-}
-
 /**
  * The node names of a host list, each once, in the order of their first appearance. Throws a NodesetError, before
  * anything is expanded, for a list that is malformed or has more than `limit` names (counted before duplicates are
  * removed).
  */
 export function expand(list: string, limit: number, spelling: Spelling = 'node'): string[] {
-  const names = new Set<string>();
-  addList(names, list, limit, spelling);
-  return [...names];
+  return [...NameRanges.parse(list, limit, spelling).made()];
 }
 
 /** The names of a host list of our own, of an empty text none; undefined if it is invalid. */
 export function tryExpand(list: string, spelling: Spelling): string[] | undefined {
-  try {
-    return list === '' ? [] : expand(list, BOARD_MOST, spelling);
-  } catch {
-    return undefined;
-  }
+  const ranges = NameRanges.of(list, spelling);
+  return ranges && [...ranges.made()];
 }
 
 /** Where in a name numbers of these ranges end that begin at `at`. */
@@ -264,15 +255,15 @@ export class NameRanges {
     this.#isShort = this.size <= length;
   }
 
-  /** Throws a NodesetError for a list that is malformed or has more than `limit` names. */
-  static parse(list: string, limit: number, spelling: Spelling = 'node'): NameRanges {
-    return new NameRanges(parse(list, limit, 0, spelling), list.length);
+  /** Throws a NodesetError for a list that is malformed or has, with those before it, more than `limit` names. */
+  static parse(list: string, limit: number, spelling: Spelling = 'node', already = 0): NameRanges {
+    return new NameRanges(parse(list, limit, already, spelling), list.length);
   }
 
   /** Of a list of our own, which may be empty; undefined: it is invalid, or longer than any of a board. */
-  static of(list: string): NameRanges | undefined {
+  static of(list: string, spelling: Spelling = 'node'): NameRanges | undefined {
     try {
-      return list === '' ? new NameRanges([], 0) : NameRanges.parse(list, BOARD_MOST);
+      return list === '' ? new NameRanges([], 0) : NameRanges.parse(list, BOARD_MOST, spelling);
     } catch {
       return undefined;
     }
@@ -330,7 +321,7 @@ export function isNodeName(text: string): boolean {
 
 /**
  * The names of a text with lists on its lines, `#` comments and blank lines; `blanks`: several lists may be on one
- * line. Throws a NodesetError that begins with `place` and the line.
+ * line. Throws a NodesetError that begins with `place` and the line. There is one limit for all of them.
  */
 export function expandLines(
   text: string,
@@ -338,11 +329,14 @@ export function expandLines(
   { blanks = false, spelling = 'node' as Spelling } = {},
 ): string[] {
   const names = new Set<string>();
+  let counted = 0;
   for (const [index, line] of text.split('\n').entries()) {
     const written = line.replace(/#.*/s, '').trimEnd();
     for (const { 0: list, index: start } of written.matchAll(blanks ? /\S+/g : /\S.*/g)) {
       try {
-        addList(names, list, BOARD_MOST, spelling);
+        const ranges = NameRanges.parse(list, BOARD_MOST, spelling, counted);
+        counted += ranges.size;
+        for (const name of ranges.made()) names.add(name);
       } catch (error) {
         if (!(error instanceof NodesetError)) throw error;
         throw new NodesetError(error.column + start, error.wrong, error.hint, `${place}:${index + 1}`);

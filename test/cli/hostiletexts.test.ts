@@ -6,60 +6,37 @@
 // @whole
 
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { buildSync } from 'esbuild';
 import t from 'tap';
 import { ackPath } from '../../src/acks/ackfile.js';
 import { bits } from '../../src/layout/layout.gen.js';
-import { readState } from '../../src/schedulerfile/statefile.js';
 import { keepAlive } from '../kit/heart.js';
+import {
+  HOSTILE,
+  hostileScheduler,
+  keptOf,
+  MANY,
+  nodes,
+  osReleaseOf,
+  UNSEEN,
+  wellFormed,
+  withoutEnds,
+} from '../kit/hostiletexts.js';
 import { folder, ROOT } from '../kit/places.js';
-import { PROGRAM, start } from '../kit/program.js';
+import { PROGRAM } from '../kit/program.js';
 import { unlike } from '../kit/schemacheck.js';
-import { until } from '../kit/until.js';
 import { WHOLE } from '../kit/whole.js';
 import { writtenBoard } from '../kit/writtenboard.js';
 
-/** The low bytes of some of these are a quote, a comma, a colon, a backslash, controls. */
-const HOSTILE: readonly string[] = [
-  'plain, "quoted", back\\slash',
-  'Lüfter „defekt“ Ģ',
-  'ĢĬĺŜ\u0122\u012c\u022c\u013a,"forged":1',
-  '日本語の理由',
-  '🔥 disk 🇨🇭',
-  'a\0b',
-  '\x1b[31mred\x1b]0;title\x07',
-  'user\u202Etxt.exe\u2066',
-  '\ud800 half \udc22',
-  'two\r\nlines\ttab\u2028\u2029\x85\x9b',
-  '=1+1|cmd',
-  "<b a='b'>&amp;--></b>",
-  'ü'.repeat(100_000),
-  '…'.repeat(300),
-];
-/** How many characters of a text the reader of a scheduler keeps; what is cut ends with …. */
-const KEPT = 256;
-const keptOf = (text: string) => {
-  const characters = Array.from(text);
-  return characters.length <= KEPT ? text : `${characters.slice(0, KEPT - 1).join('')}…`;
-};
-/** As a report has it: up to a NUL would be all of it, and a half surrogate has no UTF-8. */
-const wellFormed = (text: string) => Buffer.from(text.replaceAll('\0', '')).toString();
-const inFile = (value: object) => `${JSON.stringify(value)}\n`;
-
 const [UTF8, ASCII] = ['C.UTF-8', 'POSIX'];
-/** What a terminal never gets, but for the ends of our lines, and our tabs. */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
-
 const valid = Object.values<number>(bits.valid).reduce((all, bit) => all | (1n << BigInt(bit)), 0n);
-const MANY = 'n99';
-const nodes = HOSTILE.map((_, i) => `n${i + 1}`);
 const reports = [...nodes, MANY].map((name, i) => {
-  const os_release = Buffer.from(wellFormed(HOSTILE[i] ?? '')).subarray(0, 40);
   const report = {
     valid,
     flags: 1 << bits.flags.root_readonly,
-    os_release: os_release.toString(),
+    os_release: osReleaseOf(HOSTILE[i] ?? ''),
     interval_ms: 600_000,
   };
   return [name, () => report] as const;
@@ -84,21 +61,7 @@ const AT = ['--board', board];
 const JOBS = [...AT, '--slurm-dir', dir];
 
 t.before(async () => {
-  const file = join(dir, 'file');
-  const many = Array.from({ length: 3000 }, (_, i) => ({
-    ...{ job: `j${i}`, nodes: MANY, user: `u${'x'.repeat(200)}`, partition: `p${'y'.repeat(200)}`, name: 'ü' },
-  }));
-  const rows = HOSTILE.flatMap((text, i) => [
-    { node: nodes[i], state: 'drained', reason: text, reason_by: text, switch: text },
-    { job: `x"${i}\\,`, nodes: nodes[i], user: text, name: text, partition: text, cpus: 1 },
-  ]);
-  const head = { schema: 1, scheduler: 'X', cluster: HOSTILE[2], version: HOSTILE[6], daemon: HOSTILE[7] };
-  writeFileSync(file, [head, ...rows, { node: MANY, state: 'idle' }, ...many, { end: true }].map(inFile).join(''));
-  start(t, ['slurm', ...JOBS, '--scheduler', `file:${file}`, '--public-jobs']);
-  await until('the file is read', () => {
-    const found = readState(dir);
-    return found.why === undefined && found.state.jobs.list.length > 3000;
-  });
+  await hostileScheduler(t, board, dir, 3000);
   bytesOf(['ack', 'root_readonly', '--until', '+1h', '--reason', 'Netzteil geprüft Ģ', ...JOBS], UTF8);
   t.match(readFileSync(ackPath(board), 'utf8'), 'Ģ');
 });
@@ -163,34 +126,56 @@ t.test('text of every verb', { skip: !WHOLE && 'npm run test:rest runs it' }, as
   ])
     for (const locale of [UTF8, ASCII]) {
       const text = bytesOf(argv, locale);
-      if (argv[0] !== 'metrics') t.notMatch(text.replace(/\r?\n|\t/g, ''), UNSEEN, `${argv.join(' ')} ${locale}`);
+      if (argv[0] !== 'metrics') t.notMatch(withoutEnds(text), UNSEEN, `${argv.join(' ')} ${locale}`);
     }
   const terminal = spawnSync('script', ['-qec', `${process.execPath} ${PROGRAM} metrics ${AT.join(' ')}`, '/dev/null']);
-  if (terminal.status === 0) t.notMatch(`${terminal.stdout}`.replace(/\r?\n|\t/g, ''), UNSEEN, 'metrics on a terminal');
+  if (terminal.status === 0) t.notMatch(withoutEnds(`${terminal.stdout}`), UNSEEN, 'metrics on a terminal');
 });
 
 /** What a module keeps that can become another: a variable, or a collection that begins empty. */
 const KEEPS = /^(?:export )?(?:let \w+|const \w+.* = (?:new (?:Weak)?(?:Map|Set)\b.*\(\)|\[\]|\{\});$)/m;
 
-t.test('a module with a state is once in a process', async t => {
-  const bin = dirname(PROGRAM);
+/** The sources with a state that a process would have twice: in what each has loaded, and in a verb's part. */
+function statesTwice(bin: string, root = ROOT): { twice: string[]; modules: number } {
+  const main = readFileSync(join(bin, 'beoboard.cjs'), 'utf8');
   const partsOf = new Map<string, Set<string>>();
   // Those of earlier builds stay for an hour.
-  const main = readFileSync(PROGRAM, 'utf8');
-  for (const part of readdirSync(bin).filter(name => join(bin, name) === PROGRAM || main.includes(name)))
-    for (const [, source] of readFileSync(join(bin, part), 'utf8').matchAll(/^\/\/ (src\/\S+\.ts)$/gm))
-      partsOf.set(source as string, (partsOf.get(source as string) ?? new Set()).add(part));
-  t.ok(partsOf.size > 300, `${partsOf.size} modules are in the program`);
-  // Each process has loaded these, and one verb.
+  for (const part of readdirSync(bin).filter(name => name === 'beoboard.cjs' || main.includes(name)))
+    for (const [, source = ''] of readFileSync(join(bin, part), 'utf8').matchAll(/^\/\/ (src\/\S+\.ts)$/gm))
+      partsOf.set(source, (partsOf.get(source) ?? new Set()).add(part));
   const isCommon = (part: string) => part.startsWith('base-') || part === 'beoboard.cjs';
-  const twice = [...partsOf]
-    .filter(([, parts]) => parts.size > 1 && [...parts].some(isCommon))
-    .map(([source]) => source);
-  t.same(
-    twice.filter(source => KEEPS.test(readFileSync(join(ROOT, source), 'utf8'))),
-    [],
-    'shared ones belong into src/base.ts',
-  );
+  const shared = [...partsOf].filter(([, parts]) => parts.size > 1 && [...parts].some(isCommon));
+  const twice = shared.map(([source]) => source).filter(source => KEEPS.test(readFileSync(join(root, source), 'utf8')));
+  return { twice, modules: partsOf.size };
+}
+
+t.test('a module with a state is once in a process', async t => {
+  const { twice, modules } = statesTwice(dirname(PROGRAM));
+  t.ok(modules > 300, `${modules} modules are in the program`);
+  t.same(twice, [], 'shared ones belong into src/base.ts');
   t.match('let isSpoken = false;', KEEPS);
   t.match('const known = new Map<string, number>();', KEEPS);
+});
+
+t.test('a build that bundles a module with a state twice is found', t => {
+  const root = folder(t);
+  const bin = join(root, 'dist', 'bin');
+  const built = (name: string, kept: string, main: string) => {
+    mkdirSync(join(root, 'src'), { recursive: true });
+    writeFileSync(join(root, 'src', 'madeup.ts'), kept);
+    writeFileSync(join(root, 'src', `${name}.ts`), `import { is } from './madeup.js';\n${main}`);
+    const [format, target] = ['cjs', 'node20'] as const;
+    const outExtension = { '.js': '.cjs' };
+    const entryPoints = [`src/${name}.ts`];
+    buildSync({ absWorkingDir: root, entryPoints, outdir: bin, outExtension, bundle: true, format, target });
+  };
+  for (const [kept, twice] of [
+    ['let spoken = false;\nexport const is = () => (spoken = !spoken);\n', ['src/madeup.ts']],
+    ['export const is = (text: string) => text.length;\n', []],
+  ] as const) {
+    built('beoboard', kept, "console.log(is, 'verb.cjs');\n");
+    built('verb', kept, 'console.log(is);\n');
+    t.match(statesTwice(bin, root), { modules: 3, twice });
+  }
+  t.end();
 });

@@ -1,7 +1,7 @@
 // What changed: a line for each event of the journal, or that the server has seen, the newest first. The same again is
 // one line. Filtered by what is chosen on the page, and by a minute of the river.
 
-import { tryExpand } from '../../text/hostlists.js';
+import { NameRanges } from '../../text/hostlists.js';
 import { repeatsOf, repeatsText } from '../../text/repeats.js';
 import type { EventInfo, EventsFrom } from '../wire.js';
 import { button, byId, fill, make, oncePerFrame, watchSight, write } from './dom.js';
@@ -105,7 +105,7 @@ export class ChangeList {
   #isShown({ time, nodes }: EventInfo): boolean {
     if (this.#minute !== undefined && Math.floor(Date.parse(time) / MINUTE_MS) !== this.#minute) return false;
     const chosen = this.#chosen;
-    return chosen === undefined || nodes === undefined || !!tryExpand(nodes, 'any')?.some(name => chosen.has(name));
+    return chosen === undefined || nodes === undefined || !!NameRanges.of(nodes)?.among(chosen).length;
   }
 
   #show(): void {
