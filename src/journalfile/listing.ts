@@ -186,10 +186,12 @@ export class Listing {
     const isAsked = isKind(begin, line, this.asked);
     const head = this.#head(begin, line);
     const alone: string[] = [];
+    let [order, was]: [number, number | undefined] = [0, undefined]; // Those of a row are compared once.
     if (isAsked)
       for (const subject of subjects) {
         const row = this.#going.get(head + subject);
-        const order = row === undefined ? 0 : compareEnd(this.#open.get(row) as BeginLine, line);
+        if (row !== was)
+          [order, was] = [row === undefined ? 0 : compareEnd(this.#open.get(row) as BeginLine, line), row];
         if (row !== undefined && order === 0) this.#close(head + subject, row, line);
         else {
           if (order > 0) this.#lose(head + subject);

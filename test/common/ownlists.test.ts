@@ -26,7 +26,7 @@ import { folder, ROOT } from '../kit/places.js';
 import { makeBoard } from '../kit/stateboard.js';
 
 /** So many numbers are made at most: names come, go, and are folded again. */
-const MOST = 8 * BOARD_MOST;
+const MOST = 10 * BOARD_MOST;
 /** The process may have so many MiB. */
 const MOST_MIB = 1500;
 const ALL = { sinceMs: 0, untilMs: Number.POSITIVE_INFINITY };
