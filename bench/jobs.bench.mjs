@@ -1,4 +1,4 @@
-// What it costs to judge all jobs of a cluster: `beoboard slurm` beside a receiver of 10,000 nodes that report each
+// What it costs to judge all jobs of a cluster: `beoboard scheduler` beside a receiver of 10,000 nodes that report each
 // second and work at 1,000 jobs, which a file tells.
 
 import { once } from 'node:events';

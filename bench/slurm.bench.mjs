@@ -82,7 +82,7 @@ export async function bench({ quick, say }) {
     return [
       row('status of 10,000 nodes', taken.status),
       row('status --jobs, above status', taken.beyond, 150),
-      row('one update by beoboard slurm, without the commands that it calls', ticks, 500),
+      row('one update by beoboard scheduler, without the commands that it calls', ticks, 500),
       row('beoboard-gate, 64 nodes', taken.gate, 10),
       row('check --nodes, the same 64 nodes', taken.check),
     ];

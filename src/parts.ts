@@ -28,7 +28,7 @@ export const parts: Record<keyof typeof VERBS, () => Promise<VerbPart>> = {
   metrics: () => import('./prometheus/print.js'),
   supermon: () => import('./supermon/main.js'),
   zoom: () => import('./zoom/main.js'),
-  slurm: () => import('./schedulers/main.js'),
+  scheduler: () => import('./schedulers/main.js'),
   bridge: () => import('./schedulers/bridge/main.js'),
   jobs: () => import('./cli/jobs.js'),
   users: () => import('./cli/users.js'),

@@ -1,10 +1,11 @@
 // Runs a command line: loads the main function of the chosen verb, and turns the errors that it throws into one line
 // and an exit code.
 
-import { ABOUT, EXIT_CODES, VERBS } from './options/verbs.js';
+import { ABOUT, EARLIER, EXIT_CODES, VERBS } from './options/verbs.js';
 import { parts, type VerbPart } from './parts.js';
 import { isAscii, speakAscii } from './text/ascii.js';
 import { Failure, HelpShown, NOT_BUILT, UsageError } from './text/failure.js';
+import { own } from './text/tables.js';
 import { didYouMean, nearest, oneLine, quote } from './text/text.js';
 
 function help(): string {
@@ -39,6 +40,9 @@ function unknown(name: string): string {
 /** Verbs whose files are in another package of the system than the program, as packaging/packages.mjs says. */
 const APART = ['supermon', 'zoom'];
 
+/** The present name of the verb that somebody writes. */
+const currentName = (word: string | undefined) => own(EARLIER, word ?? '') ?? word;
+
 /** Loads a part of the program. Throws a Failure if its file is not there. */
 async function loaded(name: keyof typeof parts): Promise<VerbPart> {
   try {
@@ -53,7 +57,7 @@ async function loaded(name: keyof typeof parts): Promise<VerbPart> {
 
 /** Gives a command line to the main function of its verb. */
 async function give(name: string | undefined, argv: string[]): Promise<number> {
-  if (name === 'help' && argv[0] !== undefined) return await give(argv[0], ['--help']);
+  if (name === 'help' && argv[0] !== undefined) return await give(currentName(argv[0]), ['--help']);
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
     process.stdout.write(help());
     return name === undefined ? 2 : 0;
@@ -72,7 +76,8 @@ async function give(name: string | undefined, argv: string[]): Promise<number> {
 }
 
 /** Runs `beoboard argv`; returns the exit code. An error that no part of the program has foreseen is thrown. */
-export async function runVerb([name, ...argv]: readonly string[]): Promise<number> {
+export async function runVerb([word, ...argv]: readonly string[]): Promise<number> {
+  const name = currentName(word);
   const undo = isAscii(process.env) ? speakAscii() : undefined;
   try {
     return await give(name, argv);

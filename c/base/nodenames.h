@@ -15,7 +15,7 @@ struct exceptions {
   char *texts;
   struct exception *all; /* sorted by NodeName, in the order of strcmp() */
   size_t count;
-  double age; /* s: of a file that `beoboard slurm` should have written again by now; 0: there is nothing to say */
+  double age; /* s: of a file that `beoboard scheduler` should have written again by now; 0: there is nothing to say */
 };
 
 /* Such a file begins with this line. */

@@ -2,6 +2,7 @@
  * messages. Each returns false with the reason in `why` for what is invalid. */
 #ifndef BB_OPTIONVALUES_H
 #define BB_OPTIONVALUES_H
+#include "../beoboard.h"
 #include "quoting.h"
 
 /* As an option has them: the field is a `const char *`, or a `char [64]` for the name of a node. A path is a file's
@@ -31,5 +32,10 @@ bool value_either(struct span text, const char *first, const char *second, bool 
  * `what` is the name of one of them. `order`: NULL for the numbers below `count`. */
 bool value_some(struct span text, const char *what, const char *(*name)(int), const int *order, size_t count,
                 uint32_t *bits, struct words *why);
+
+/* Problems of nodes, a bit each. */
+static inline bool value_problems(struct span text, void *field, struct words *why) {
+  return value_some(text, "problem", beoboard_problem_name, NULL, BEOBOARD_NPROBLEMS, (uint32_t *)field, why);
+}
 
 #endif

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <syslog.h>
 #include <unistd.h>
 
 #include "say.h"
@@ -47,6 +48,28 @@ int refuse_start(struct words *fault, int code) {
 int show(const char *text) {
   const int error = write_on(STDOUT_FILENO, span_of(text), false);
   return error == 0 || error == EPIPE ? DONE : WRITE_FAILED;
+}
+
+void announce(enum level level, const char *line) {
+  char text[1500];
+  struct words words = WORDS(text);
+  say(level, line, (char *)NULL);
+  add_one_line(&words, span_of(line));
+  openlog(program, LOG_PID, LOG_DAEMON);
+  syslog(level == SAY_WARN ? LOG_WARNING : LOG_NOTICE, "%s", text_of(&words));
+}
+
+void set_signals(sigset_t *ends) {
+  static const int ending[] = {SIGTERM, SIGINT, SIGHUP};
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_UNBLOCK, &all, NULL);
+  sigemptyset(ends);
+  for (size_t i = 0; i < sizeof ending / sizeof ending[0]; i++) {
+    signal(ending[i], SIG_DFL);
+    sigaddset(ends, ending[i]);
+  }
+  signal(SIGPIPE, SIG_IGN);
 }
 
 /* Our parent may have closed stdin, stdout or stderr: a file that we open must not get one of these descriptors, and

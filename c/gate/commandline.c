@@ -77,17 +77,13 @@ static bool read_fail(struct span text, void *field, struct words *why) {
   return value_either(text, "open", "closed", field, why);
 }
 
-static bool read_ignore(struct span text, void *field, struct words *why) {
-  return value_some(text, "problem", beoboard_problem_name, NULL, BEOBOARD_NPROBLEMS, (uint32_t *)field, why);
-}
-
 static const struct option options_of_gate[] = {
   {.name = "nodes", .value = "LIST", .read = read_nodes, AT(nodes)},
   {.name = "wait", .value = "TIME", .read = read_wait, AT(wait_ms)},
   {.name = "fail", .value = "open or --fail closed", .read = read_fail, AT(fails_closed)},
   {.name = "brake", .value = "N", .read = value_brake, AT(brake)},
   {.name = "health", AT(health)},
-  {.name = "ignore", .value = "NAMES", .read = read_ignore, AT(ignored)},
+  {.name = "ignore", .value = "NAMES", .read = value_problems, AT(ignored)},
   {.name = "skip", .value = "LIST", .read = read_skip, AT(skip)},
   {.name = "names", .value = "FILE", .read = value_file, AT(names)},
   {.name = "board", .value = "PATH", .read = value_file, AT(board)},

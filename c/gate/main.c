@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <syslog.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,16 +22,6 @@
  * waited for no longer than this. */
 #define MOST_HANGING_S 20
 #define MOST_LOGGING_S 2
-
-/* One line on stderr and in the system's log. */
-static void announce(enum level level, const char *line) {
-  char text[1500];
-  struct words words = WORDS(text);
-  say(level, line, (char *)NULL);
-  add_one_line(&words, span_of(line));
-  openlog(program, LOG_PID, LOG_DAEMON);
-  syslog(level == SAY_WARN ? LOG_WARNING : LOG_NOTICE, "%s", text_of(&words));
-}
 
 /* The answer when a signal ends the program. */
 static volatile sig_atomic_t answer;
@@ -62,20 +51,10 @@ static void end_cut_short(int signal, siginfo_t *info, void *context) {
   _exit(answer);
 }
 
-/* Our parent may have blocked or ignored any of them. A program that is asked to end ends while it waits; `ends` are
- * those signals. */
-static void set_signals(sigset_t *ends) {
-  static const int ending[] = {SIGTERM, SIGINT, SIGHUP};
-  sigset_t all;
-  sigfillset(&all);
-  sigprocmask(SIG_UNBLOCK, &all, NULL);
-  sigemptyset(ends);
-  for (size_t i = 0; i < sizeof ending / sizeof ending[0]; i++) {
-    signal(ending[i], SIG_DFL);
-    sigaddset(ends, ending[i]);
-  }
+/* A program that is asked to end ends while it waits; `ends` are those signals. */
+static void await_signals(sigset_t *ends) {
+  set_signals(ends);
   sigprocmask(SIG_BLOCK, ends, NULL);
-  signal(SIGPIPE, SIG_IGN);
   const struct sigaction cut = {.sa_sigaction = end_cut_short, .sa_flags = SA_SIGINFO},
     hangs = {.sa_handler = end_hanging};
   sigaction(SIGBUS, &cut, NULL);
@@ -192,7 +171,7 @@ int main(int argc, char *argv[]) {
   const char *why;
   sigset_t ends;
   hold_standard_places(); /* the board, or the system's log, could get one of them, and we would write to it */
-  set_signals(&ends);
+  await_signals(&ends);
   const enum outcome outcome = read_options(argc, argv, &options, &why);
   if (outcome == OPTIONS_HELP || outcome == OPTIONS_VERSION) {
     show(outcome == OPTIONS_HELP ? help_text : version_text);

@@ -17,7 +17,7 @@ struct skip {
 const char *skip_parse(struct skip *out, const char *text, size_t length, const struct exceptions *exceptions,
                        const char *place);
 
-/* What remains of a text that is old, by the comments that `beoboard slurm` writes into it:
+/* What remains of a text that is old, by the comments that `beoboard scheduler` writes into it:
  *   # power saving: off
  *   # power saving: on
  *   # has been in it: LIST      (any number of these)

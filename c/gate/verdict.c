@@ -339,7 +339,7 @@ void judge(const struct question *question, const beoboard *b, const char *unkno
   else if (refuses(&j)) verdict_refuse(&j);
   else let_start(&j);
   if (out->line[0] != 0 && question->exceptions->age > 0)
-    verdict_add(out, " (%s was written %.0f s ago: is beoboard slurm running?)", question->options->names,
+    verdict_add(out, " (%s was written %.0f s ago: is beoboard scheduler running?)", question->options->names,
         question->exceptions->age);
   nodes_free(&j.skip.nodes);
   free(j.nodes);

@@ -1,5 +1,8 @@
 #include "commandline.h"
 
+#include <string.h>
+#include <unistd.h>
+
 #include "../base/optionvalues.h"
 
 #define PROGRAM "beoboard-sensor"
@@ -15,6 +18,9 @@ const char help_text[] =
   "  --qconf PATH      the program that is asked for them (default: qconf)\n"
   "  --names FILE      hosts whose name on the board is not theirs in lower case: host\n"
   "                    boardname on each line\n"
+  "  --domain NAME     hosts of this domain are nodes without it, if no node has a domain\n"
+  "                    (default: that of this machine's host name)\n"
+  "  --check           say which hosts, and names of --names, are not on the board; end\n"
   "  --problems NAMES  which problems are counted (default: held, bad_health,\n"
   "                    root_readonly, memory_errors, gpu_lost, gpu_errors)\n"
   "  --brake N[%]      call no host bad if more nodes of the board are not live\n"
@@ -32,21 +38,20 @@ const char help_text[] =
   "--brake, is no\n"
   "reason to call a host silent. The line quit and the end of stdin end it.\n"
   "\n"
-  "Exit codes: 0 done, 2 usage.\n"
+  "Exit codes: 0 done, 1 --check: not all hosts are known on the board, 2 usage.\n"
   "\n"
   "Examples:\n"
   "  echo | " PROGRAM "\n"
+  "  " PROGRAM " --check\n"
   "  " PROGRAM " --names /etc/beoboard/gridengine-names\n";
-
-static bool read_problems(struct span text, void *field, struct words *why) {
-  return value_some(text, "problem", beoboard_problem_name, NULL, BEOBOARD_NPROBLEMS, (uint32_t *)field, why);
-}
 
 static const struct option options_of_sensor[] = {
   {.name = "hosts", .value = "FILE", .read = value_file, AT(hosts)},
   {.name = "qconf", .value = "PATH", .read = value_file, AT(qconf)},
   {.name = "names", .value = "FILE", .read = value_file, AT(names)},
-  {.name = "problems", .value = "NAMES", .read = read_problems, AT(round.problems)},
+  {.name = "domain", .value = "NAME", .read = value_file, AT(round.domain)},
+  {.name = "check", AT(checks)},
+  {.name = "problems", .value = "NAMES", .read = value_problems, AT(round.problems)},
   {.name = "brake", .value = "N", .read = value_brake, AT(round.brake)},
   {.name = "board", .value = "PATH", .read = value_file, AT(round.board)},
   {.name = "owner", .value = "USER", .read = value_user, AT(round.owner)},
@@ -54,6 +59,10 @@ static const struct option options_of_sensor[] = {
 static const struct option_table table = {OPTIONS_OF(options_of_sensor)};
 
 enum outcome read_options(int argc, char *argv[], struct options *options, struct words *fault) {
-  *options = (struct options){.qconf = "qconf", .round = {.problems = NO_JOB_PROBLEMS}};
+  static char host[HOST_LENGTH + 1];
+  gethostname(host, sizeof host - 1);
+  const char *dot = strchr(host, '.');
+  *options = (struct options){.qconf = "qconf",
+                              .round = {.problems = NO_JOB_PROBLEMS, .domain = dot == NULL ? "" : dot + 1}};
   return options_read(&table, argc, argv, options, fault);
 }

@@ -9,6 +9,7 @@ struct options {
   const char *hosts; /* a file; NULL: the program is asked */
   const char *qconf;
   const char *names; /* NULL: no exceptions */
+  bool checks;
 };
 
 /* For OPTIONS_BAD the reason is in `fault`. */

@@ -78,10 +78,6 @@ bool hosts_parse(struct hosts *out, struct span text, struct exceptions *excepti
   return true;
 }
 
-void hosts_forget_nodes(struct hosts *hosts) {
-  for (size_t i = 0; i < hosts->count; i++) hosts->on_board[i] = "";
-}
-
 void hosts_free(struct hosts *hosts) {
   free(hosts->texts);
   free(hosts->names);

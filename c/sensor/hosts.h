@@ -23,9 +23,6 @@ bool hosts_parse(struct hosts *out, struct span text, struct exceptions *excepti
 /* From the file, or from `PROGRAM -sel`, which has five seconds to answer. NULL, or why there is no whole list. */
 const char *hosts_read(struct hosts *out, const char *file, const char *program, struct exceptions *exceptions);
 
-/* Then nothing is known of them. */
-void hosts_forget_nodes(struct hosts *hosts);
-
 void hosts_free(struct hosts *hosts);
 
 #endif

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -24,6 +25,7 @@
 #define MOST_ENDING_MS 5000
 /* As much as a pipe of an ordinary user may have, if nobody has changed that. */
 #define USUAL_PIPE (1 << 20)
+#define LISTENED_NS 60000000000
 
 struct sensor {
   struct options options;
@@ -37,20 +39,14 @@ struct sensor {
   bool is_nameless; /* it is not known which nodes the hosts are */
   char list_why[MOST_FAULT]; /* why the hosts are not those of now, or nameless; empty: they are well */
   char said[MOST_FAULT]; /* the last thing that was wrong */
+  bool is_unguarded_told;
 };
-
-static void keep_text(char into[MOST_FAULT], const char *text) {
-  struct words words = {into, MOST_FAULT, 0};
-  add_text(&words, text);
-  text_of(&words);
-}
 
 /* Each thing that is wrong once, until another is, or none. */
 static void complain_once(struct sensor *s, const char *why) {
   if (strcmp(s->said, why) == 0) return;
-  if (why[0] != 0) tell(why);
-  else tell("all is well again");
-  keep_text(s->said, why);
+  announce(SAY_WARN, why[0] != 0 ? why : "all is well again"); /* execd discards stderr */
+  snprintf(s->said, sizeof s->said, "%s", why);
 }
 
 /* ---- Requests ---- */
@@ -93,7 +89,8 @@ static const char *renew_hosts(struct sensor *s) {
   if (why_nameless != NULL && s->hosts.count > 0 && !s->is_nameless) return why_nameless;
   const char *why = hosts_read(&hosts, o->hosts, o->qconf, &exceptions);
   if (why != NULL) return why;
-  if (why_nameless != NULL) hosts_forget_nodes(&hosts); /* a host could be taken for another's node */
+  /* Without its exceptions a host could be taken for another's node. */
+  for (size_t i = 0; why_nameless != NULL && i < hosts.count; i++) hosts.on_board[i] = "";
   struct host_verdict *verdicts = (struct host_verdict *)calloc(hosts.count, sizeof *verdicts);
   int8_t *states = (int8_t *)malloc(hosts.count);
   const size_t room = round_bytes(&hosts);
@@ -119,11 +116,24 @@ static const char *renew_hosts(struct sensor *s) {
   return why_nameless;
 }
 
+/* That the board has not all hosts: once, until it has. Before a minute it may be about to hear of them. */
+static void tell_unguarded(struct sensor *s) {
+  struct beoboard_receiver receiver;
+  const int known = s->round.known, count = (int)s->hosts.count;
+  if (known < 0 || s->list_why[0] != 0 || beoboard_receiver(s->round.b, &receiver, sizeof receiver) < 0 ||
+      receiver.listened_ns < LISTENED_NS)
+    return;
+  if (known < count && !s->is_unguarded_told)
+    announce(SAY_WARN, fault("%d of %d hosts are on the board, the others are not guarded: see %s --check", known,
+                             count, program));
+  s->is_unguarded_told = known < count;
+}
+
 /* Without hosts it is empty: execd does not ask again before it has an answer. */
 static void make_answer(struct sensor *s) {
   if (s->rounds++ % ROUNDS_EACH_LIST == 0 || s->hosts.count == 0) {
     const char *list_why = renew_hosts(s);
-    keep_text(s->list_why, list_why == NULL ? "" : list_why);
+    snprintf(s->list_why, sizeof s->list_why, "%s", list_why == NULL ? "" : list_why);
   }
   const char *why = s->list_why[0] != 0 ? s->list_why : NULL;
   if (why == NULL && s->hosts.left_out > 0) why = fault("%zu lines are not the name of a host", s->hosts.left_out);
@@ -139,6 +149,22 @@ static void make_answer(struct sensor *s) {
     round_write(NULL, &s->hosts, 0, &s->answer);
   }
   complain_once(s, why);
+  tell_unguarded(s);
+}
+
+/* Says what is unknown, for people. */
+static int check_hosts(struct sensor *s) {
+  const struct exceptions *names = &s->hosts.exceptions;
+  s->round.known = -1;
+  make_answer(s);
+  if (s->round.known < 0) return NOT_SO; /* it has said why */
+  for (size_t i = 0; i < s->hosts.count; i++)
+    if (s->round.states[i] < 0) printf("%s is not on the board\n", s->hosts.names[i]);
+  for (size_t i = 0; i < names->count; i++)
+    if (beoboard_index(s->round.b, names->all[i].board) < 0)
+      printf("%s, which --names has for %s, is not on the board\n", names->all[i].board, names->all[i].node);
+  printf("%d of %zu hosts are on the board\n", s->round.known, s->hosts.count);
+  return fflush(stdout) == 0 && (size_t)s->round.known == s->hosts.count ? DONE : NOT_SO;
 }
 
 /* How much of a text to write at once: whole lines, and no more than a pipe takes in one piece. execd does not wait for
@@ -173,27 +199,19 @@ static bool write_answer(struct requests *input, struct span text) {
   return true;
 }
 
-/* Whoever started us may have blocked or ignored any signal. */
-static void set_signals(void) {
-  static const int ending[] = {SIGTERM, SIGINT, SIGHUP};
-  sigset_t all;
-  sigfillset(&all);
-  sigprocmask(SIG_UNBLOCK, &all, NULL);
-  for (size_t i = 0; i < sizeof ending / sizeof ending[0]; i++) signal(ending[i], SIG_DFL);
-  signal(SIGPIPE, SIG_IGN);
-  signal(SIGCHLD, SIG_DFL);
-}
-
 int main(int argc, char *argv[]) {
   static struct sensor sensor;
   static char text[MOST_FAULT];
   struct words fault_words = WORDS(text);
   hold_standard_places(); /* the board could get one of them, and we would write to it */
-  set_signals();
+  sigset_t ends;
+  set_signals(&ends);
+  signal(SIGCHLD, SIG_DFL);
   const enum outcome outcome = read_options(argc, argv, &sensor.options, &fault_words);
   if (outcome == OPTIONS_HELP || outcome == OPTIONS_VERSION)
     return show(outcome == OPTIONS_HELP ? help_text : version_text);
   if (outcome == OPTIONS_BAD) return refuse_start(&fault_words, USAGE);
+  if (sensor.options.checks) return check_hosts(&sensor);
   while (next_request(&sensor.input)) {
     make_answer(&sensor);
     if (!write_answer(&sensor.input, (struct span){sensor.answer.text, sensor.answer.len})) break;

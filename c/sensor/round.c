@@ -58,6 +58,22 @@ static enum host_state state_of(const struct round *s, int index, int state, con
   return node.state == BEOBOARD_SILENT ? HOST_SILENT : HOST_FINE;
 }
 
+static bool has_domains(const beoboard *b) {
+  char name[NAME_LENGTH + 1] = "";
+  for (int i = 0; i < beoboard_count(b) && strchr(name, '.') == NULL; i++) beoboard_name(b, i, name, sizeof name);
+  return strchr(name, '.') != NULL;
+}
+
+/* The host's name on the board: without the stated domain, where it can only be that. `into` may be it. */
+static const char *name_of(struct round *s, const struct hosts *hosts, size_t i, const char *domain, char *into) {
+  const char *name = hosts->on_board[i], *dot = strchr(name, '.');
+  if (s->states[i] >= 0 || dot == NULL || strcasecmp(dot + 1, domain) != 0 || strcasecmp(name, hosts->names[i]) != 0)
+    return name;
+  snprintf(into, NAME_LENGTH + 1, "%.*s", (int)(dot - name), name);
+  s->states[i] = (int8_t)beoboard_state(s->b, beoboard_index(s->b, into));
+  return into;
+}
+
 static struct host_verdict judge_host(const struct round *s, const char *name, int state, uint32_t wanted,
                                       const struct beoboard_link *links, int link_count) {
   const int index = beoboard_index(s->b, name);
@@ -79,9 +95,14 @@ static void round_judge(struct round *s, const struct round_options *options, co
   /* After the states: a link is found to be dark before the first of its nodes is silent. */
   const int link_count = beoboard_links(s->b, links, sizeof links[0], BEOBOARD_LINKS_MAX);
   const bool brakes = round_brakes(s, &options->brake);
+  const char *domain = others == 0 || has_domains(s->b) ? "" : options->domain;
+  char into[NAME_LENGTH + 1];
+  s->known = 0;
   for (size_t i = 0; i < hosts->count; i++) {
+    const char *name = name_of(s, hosts, i, domain, into);
     if (s->states[i] < 0) continue;
-    s->verdicts[i] = judge_host(s, hosts->on_board[i], s->states[i], options->problems, links, link_count);
+    s->known++;
+    s->verdicts[i] = judge_host(s, name, s->states[i], options->problems, links, link_count);
     if (brakes) s->verdicts[i].state = HOST_FINE;
   }
 }
@@ -90,6 +111,7 @@ void round_look(struct round *s, const struct round_options *options, const stru
   const struct sigaction leave = {.sa_sigaction = leave_board, .sa_flags = SA_SIGINFO};
   sigaction(SIGBUS, &leave, NULL);
   s->why[0] = 0;
+  s->known = -1;
   memset(s->verdicts, 0, hosts->count * sizeof *s->verdicts);
   if (sigsetjmp(cut, 1) == 0) {
     doing = OPENING;

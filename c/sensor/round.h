@@ -8,7 +8,7 @@
 
 /* From the command line, the same for every round. */
 struct round_options {
-  const char *board, *owner;
+  const char *board, *owner, *domain;
   uint32_t problems; /* those that are counted, a bit each */
   struct brake brake;
 };
@@ -25,7 +25,8 @@ enum host_state { HOST_FINE, HOST_LEFT, HOST_SILENT };
 struct round {
   beoboard *b;
   struct host_verdict *verdicts;
-  int8_t *states;
+  int8_t *states; /* below 0: the board has no such node */
+  int known;       /* how many hosts the board has; -1: that is not known */
   char why[200]; /* why nothing is known, or all are let through; empty: neither */
 };
 

@@ -100,16 +100,12 @@ static bool read_health(struct span text, void *field, struct words *why) {
   return value_either(text, "on", "off", (bool *)field, why);
 }
 
-static bool read_ignore(struct span text, void *field, struct words *why) {
-  return value_some(text, "problem", beoboard_problem_name, NULL, BEOBOARD_NPROBLEMS, (uint32_t *)field, why);
-}
-
 static bool read_recent(struct span text, void *field, struct words *why) {
   if (span_is(text, SPAN("none"))) {
     *(uint32_t *)field = 0;
     return true;
   }
-  if (read_ignore(text, field, why)) return true;
+  if (value_problems(text, field, why)) return true;
   add_text(why, ", or none");
   return false;
 }
@@ -121,7 +117,7 @@ static const struct option options_of_check[] = {
   {.name = "warning", .letter = 'w', .value = "N[%]", .read = read_portion, AT(warning)},
   {.name = "critical", .letter = 'c', .value = "N[%]", .read = read_portion, AT(critical)},
   {.name = "health", .value = "WHEN", .read = read_health, AT(health_off)},
-  {.name = "ignore", .value = "NAMES", .read = read_ignore, AT(ignored)},
+  {.name = "ignore", .value = "NAMES", .read = value_problems, AT(ignored)},
   {.name = "recent", .value = "NAMES", .read = read_recent, AT(recent)},
   {.name = "journal-run", .value = "DIR", .read = value_file, AT(journal_run)},
   {.name = "board", .value = "PATH", .read = value_file, AT(query.board)},

@@ -75,16 +75,12 @@ static bool read_for_at_least(struct span text, void *field, struct words *why) 
   return value_time(text, 1000, UINT64_C(86400000000), "1s to 1000d", (uint64_t *)field, why);
 }
 
-static bool read_problems(struct span text, void *field, struct words *why) {
-  return value_some(text, "problem", beoboard_problem_name, NULL, BEOBOARD_NPROBLEMS, (uint32_t *)field, why);
-}
-
 /* In the order in which the other program reads them; --names goes before --nodes, which needs it. */
 static const struct option options_of_nodes[] = {
   {.name = "state", .letter = 's', .value = "STATES", .read = read_states, AT(states)},
   {.name = "for-at-least", .value = "TIME", .read = read_for_at_least, AT(for_ms)},
   {.name = "healthy", AT(healthy)},
-  {.name = "with-problem", .value = "NAMES", .read = read_problems, AT(problems)},
+  {.name = "with-problem", .value = "NAMES", .read = value_problems, AT(problems)},
   {.name = "names", .value = "FILE", .read = read_exceptions, AT(query)},
   {.name = "nodes", .letter = 'w', .value = "LIST", .read = read_nodes, AT(query)},
   {.name = "fold", .letter = 'f', AT(fold)},

@@ -49,7 +49,7 @@ def named():
 
 
 def jobs(*options):
-    """The jobs on the nodes that these options name, or all; none where nothing is known of them, as without beoboard slurm."""
+    """The jobs on the nodes that these options name, or all; none where nothing is known of them, as without beoboard scheduler."""
     command = ("beoboard", "jobs", "--json", *options, *BOARD)
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
@@ -84,6 +84,14 @@ def of_node(node):
     return state + [one for one in PROBLEMS if said("beoboard-nodes", "--nodes", node, "--with-problem", one)]
 
 
+def check():
+    """Those nodes on stdin that the board does not have, as `nodeset -e @compute` prints them: no group has them."""
+    known = set(said("beoboard-nodes", "--expand", accepted=(0, NO_BOARD)).split())
+    missing = [name for name in sys.stdin.read().replace(",", " ").split() if name not in known]
+    print("".join(f"{name}\n" for name in missing), end="")
+    sys.exit(1 if missing else 0)
+
+
 def main():
     question = sys.argv[1]
     if question == "map":
@@ -91,6 +99,8 @@ def main():
     elif question == "all":
         # Which nodes there are is known also from a board whose receiver does not run.
         print(elsewhere(said("beoboard-nodes", accepted=(0, NO_BOARD))))
+    elif question == "check":
+        check()
     elif question == "list":
         print(*STATES, *PROBLEMS, *groups_of(jobs()), sep="\n")
     else:

@@ -1,12 +1,14 @@
 // Counts the nodes of a board by state, and names those that are asked for. Reads liveness and nothing else.
 
 import { journalTroubles } from '../journalfile/state.js';
+import { schedulerViewOf } from '../schedulerfile/schedulerview.js';
 import { countStates, mayBeRefused, NUMBERED, type State } from '../shm/liveness.js';
 import type { NodeStates } from '../shm/nodestates.js';
 import type { BoardReader } from '../shm/reader.js';
 import { linkNews } from '../shm/sentences.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { type Cloned, cloneTexts } from '../trouble/clones.js';
+import { unguardedText } from '../trouble/disagreements.js';
 import { monitorWarnings, type RefusedNode, unheardTexts } from '../trouble/rejections.js';
 
 export interface CensusNode {
@@ -35,20 +37,22 @@ export interface Census {
 export interface NodeFilter {
   readonly keep: (state: State) => boolean;
   readonly among?: readonly string[] | undefined;
-  /** Where journals say how they are; undefined: nobody wants to know. */
-  readonly journals?: string | undefined;
+  readonly besides?: BesidesBoard | undefined;
 }
 
-/** What is wrong with the monitor itself: with the receiver, and with the board's journals. */
-export function monitorTroubles(board: Snapshot, journals: string | undefined): string[] {
-  return [
-    ...monitorWarnings(board),
-    ...(journals === undefined ? [] : journalTroubles(journals, board).map(({ text }) => text)),
-  ];
+/** The folders of journals, and of the reader of a scheduler, which say how they are. */
+type BesidesBoard = Readonly<Record<'journalRun' | 'slurmDir', string>>;
+
+/** What is wrong with the monitor itself: its receiver, the board's journals, and whom it guards. `names`: on the board. */
+export function monitorTroubles(board: Snapshot, names: () => string[], besides: BesidesBoard | undefined): string[] {
+  if (besides === undefined) return monitorWarnings(board);
+  const { journalRun, slurmDir } = besides;
+  const unguarded = unguardedText(schedulerViewOf(slurmDir, { names }), board) ?? [];
+  return [...monitorWarnings(board), ...journalTroubles(journalRun, board).map(({ text }) => text)].concat(unguarded);
 }
 
 /** Takes the census. Throws NoBoard. */
-export function takeCensus(reader: BoardReader, { keep, among, journals }: NodeFilter): Census {
+export function takeCensus(reader: BoardReader, { keep, among, besides }: NodeFilter): Census {
   const nodeStates = reader.nodeStates();
   const { states } = nodeStates;
   const notOnBoard = new Set<string>();
@@ -58,7 +62,8 @@ export function takeCensus(reader: BoardReader, { keep, among, journals }: NodeF
   for (let i = 0; i < states.length; i++) if (wanted[states[i]!] && (asked === undefined || asked.has(i))) kept.push(i);
   const names = nodeStates.names(kept);
   const { stalled, retired, closed, heartbeatAgeMs } = nodeStates.board;
-  const warnings = monitorTroubles(nodeStates.board, journals);
+  const allNames = () => nodeStates.names([...states.keys()]);
+  const warnings = monitorTroubles(nodeStates.board, allNames, besides);
   const remarks = linkRemarks(nodeStates, asked);
   if (!stalled && !retired && Object.keys(nodeStates.board.refused).length > 0) {
     const unheard = kept.flatMap((index, i) => (mayBeRefused(NUMBERED[states[index]!]!) ? names[i]! : []));

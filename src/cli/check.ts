@@ -40,6 +40,7 @@ export const verb = defineVerb({
     'ignore',
     'recent',
     'journal-run',
+    'slurm-dir',
     'board',
     'owner',
     'config',
@@ -60,7 +61,7 @@ problems; --ignore leaves some out, --health off all. A problem that went is rec
 counter shows it, for ecc an hour, else a minute. It is told, and warns if --recent names it, and so is one that is not measured any more. A node that left less than 10 minutes ago is not an error. After the nodes come more
 likely causes: an interface of this master that is down or through which no node is heard any more, and why reports are rejected. It warns of
 two machines that report as one node, with both addresses, of a receiver that could not read its options again, of a full board, of IP
-fragments that are not joined, and of a journal of the board that does not write. With
+fragments that are not joined, of a journal of the board that does not write, and of a scheduler of whose hosts none is on the board. With
 --where, nodes for which the condition holds are counted instead, and nodes named but not on the board.
 The result is 3 if there is no board, it is stalled or no node is on it, so that no state is known, or if the node list cannot be read. --fail open makes
 that 0, --fail closed makes it 2. With --fail open, names that are not on the board are reported but do not count.
@@ -317,7 +318,7 @@ function ignorance(why: string, fail: Fail): Verdict {
 
 /** The verdict, with so many parts of each host list. */
 async function lookAtBoard(values: ValuesOf<typeof verb>): Promise<(most: number) => Verdict> {
-  const { where, nodes: among, fail, journalRun: journals } = values;
+  const { where, nodes: among, fail } = values;
   for (const option of ['ignore', 'recent'] as const)
     if (where !== undefined && values[option] !== undefined)
       throw new UsageError(verb.name, `--${option} and --where do not go together; leave one out`);
@@ -328,10 +329,15 @@ async function lookAtBoard(values: ValuesOf<typeof verb>): Promise<(most: number
       ignorance(unknownText(closed, heartbeatAgeMs), fail);
   try {
     if (where !== undefined) {
-      const selection = await select(verb.name, reader, { condition: where }, { keep: () => true, among, journals });
+      const selection = await select(
+        verb.name,
+        reader,
+        { condition: where },
+        { keep: () => true, among, besides: values },
+      );
       return selection.stalled ? unknown(selection) : most => judgeSelection(selection, where, values, most);
     }
-    const census = takeCensus(reader, { keep: state => state !== 'live', among, journals });
+    const census = takeCensus(reader, { keep: state => state !== 'live', among, besides: values });
     if (census.stalled) return unknown(census);
     const { ignore = [], recent = RECENT } = values;
     const troubles = values.health === 'on' ? lookForTroubles(reader, among, ignore, recent) : undefined;

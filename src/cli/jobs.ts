@@ -34,7 +34,7 @@ middle of the job's live nodes with the same hardware (at least four), in units 
 other hardware, as after the loss of a GPU, are compared with most of the others. A job may share out its work as it likes: that a
 node differs does not mean that it is at fault.
 
-Job data is what beoboard slurm last wrote. Exit codes: 0 done, 1 nothing is known about jobs, or a name is
+Job data is what beoboard scheduler last wrote. Exit codes: 0 done, 1 nothing is known about jobs, or a name is
 unknown to board and scheduler, 2 usage, 4 no board, or stalled.`,
 });
 

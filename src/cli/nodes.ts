@@ -10,7 +10,7 @@ import { Failure } from '../text/failure.js';
 import { compareNames, fold } from '../text/hostlists.js';
 import { print } from '../text/output.js';
 import { InputError, oneLine } from '../text/text.js';
-import { type Census, type NodeFilter, takeCensus } from './census.js';
+import { type NodeFilter, takeCensus } from './census.js';
 import { select } from './selection.js';
 
 export const verb = defineVerb({
@@ -64,10 +64,6 @@ the shell discards this exit code and excludes nobody: write it as in the exampl
 function counted(reader: BoardReader, question: NodeFilter) {
   const census = takeCensus(reader, question);
   return { ...census, names: census.kept.map(({ name }) => name), states: census.kept.map(({ state }) => state) };
-}
-
-function stalledLine({ closed }: Pick<Census, 'closed'>): string {
-  return `${stalledText(closed)}: nothing is known about nodes; see beoboard status`;
 }
 
 async function schedulerView(dir: string, reader: BoardReader) {
@@ -168,7 +164,9 @@ export async function main(argv: string[]): Promise<number> {
     else if (values.expand) await print(rows.map(({ name }) => `${name}\n`));
     else if (rows.length > 0) await print([`${fold(rows.map(({ name }) => name))}\n`]);
     if (found.stalled) {
-      process.stderr.write(`beoboard nodes: ${stalledLine(found)}\n`);
+      process.stderr.write(
+        `beoboard nodes: ${stalledText(found.closed)}: nothing is known about nodes; see beoboard status\n`,
+      );
       return NO_BOARD;
     }
     if (unknown.length > 0) {

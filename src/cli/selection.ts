@@ -49,7 +49,7 @@ export async function select(
   verb: string,
   reader: BoardReader,
   { condition, healthy, withProblem, forAtLeast }: SelectionFilter,
-  { keep, among, journals }: NodeFilter,
+  { keep, among, besides }: NodeFilter,
 ): Promise<Selection> {
   const meets = condition === undefined ? () => true : (await import('../query/conditions.js')).filter(verb, condition);
   const fits = (node: Node) =>
@@ -94,6 +94,6 @@ export async function select(
     stalled: stalled || retired,
     closed,
     heartbeatAgeMs,
-    warnings: [...clones, ...monitorTroubles(snapshot, journals)],
+    warnings: [...clones, ...monitorTroubles(snapshot, () => snapshot.names(), besides)],
   };
 }

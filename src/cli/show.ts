@@ -35,7 +35,7 @@ export const verb = defineVerb({
   ],
   notes: `Host lists may be given without -w; a job's id or a user, as in beoboard jobs, means their nodes. For a node that is not live, the last known values are shown; values that were not measured are left
 out. --raw shows every field of the report under its name in proto/stat-v1.md, with rates for counters; beoboard describe explains each.
---json is that of beoboard status, for these nodes. If beoboard slurm runs, its data is at the end.
+--json is that of beoboard status, for these nodes. If beoboard scheduler runs, its data is at the end.
 Exit codes: 0 done, 1 a name is not on the board, 2 usage, 4 no board, or stalled.`,
 });
 

@@ -70,7 +70,7 @@ percentage of a part is relative to its whole: mem_avail < 10%. A flag stands al
 groups: any(gpu.util > 90%), all(net.carrier), gpu.0.util_pct, net.eth0.mbps. Comparisons with values that were not measured are false, so that
 !(…) is true. For nodes that are not live the last known values count: add state == live && for current values only.
 
---jobs adds to each node what beoboard slurm last read: the state in Slurm and whose jobs run there, in brackets if it is old, and
+--jobs adds to each node what beoboard scheduler last read: the state in Slurm and whose jobs run there, in brackets if it is old, and
 sentences where Slurm and the board disagree.
 
 --by counts the states of each group and shows the mean over its live nodes: of load, cpu, mem, in and out, or of --columns; of an id, the

@@ -25,7 +25,7 @@ export const verb = defineVerb({
   notes: `For each user whose jobs have nodes, most nodes first: the number of jobs, nodes, CPUs given to them and how much of these is in use, GPUs
 likewise. Use is that of their live nodes: ~ means that jobs of others run on some of them, too, and that their use is in it. TROUBLE names nodes
 that are not live, have a problem, or are not on the board. Arguments are as in beoboard jobs: host lists, by board or Slurm name, users, a job.
-Job data is what beoboard slurm last wrote. Exit codes: 0 done, 1 nothing is known about jobs, or a name is
+Job data is what beoboard scheduler last wrote. Exit codes: 0 done, 1 nothing is known about jobs, or a name is
 unknown to board and scheduler, 2 usage, 4 no board, or stalled.`,
 });
 

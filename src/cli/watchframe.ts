@@ -268,7 +268,8 @@ function screenful(view: WatchView, now: BoardSeen, size: Size, look: Appearance
   if (view.page === 'help') return page(HELP, 'any key goes back');
   if ('absent' in now) return page([paint.odd(`no board: ${now.absent}`), 'waiting for it'], 'q quit  ? help');
   if (view.page === 'node') return nodePage(view, now, size, look, page);
-  if (view.page === 'job') return jobPage(view, now, size, look, page);
+  if (view.page === 'job')
+    return scrolledPage(view, [], now.jobs.page(view.job ?? '', size.columns, look.paint), size, page);
   if (view.page === 'trouble') return troublePage(view, now, size, look, page);
   if (view.page === 'events') return eventsPage(view, now, size, page);
   const { body } = now;
@@ -293,10 +294,6 @@ function nodePage(view: WatchView, { found, slurm }: Present, size: Size, look: 
   const node = found.snapshot.node(surveyed.index);
   const { head, lines } = nodeSheet(node, look.paint, size.columns, slurm && schedulerSection(slurm, surveyed.name));
   return scrolledPage(view, head, lines, size, page);
-}
-
-function jobPage(view: WatchView, { jobs }: Present, size: Size, look: Appearance, page: Framer): WatchFrame {
-  return scrolledPage(view, [], jobs.page(view.job ?? '', size.columns, look.paint), size, page);
 }
 
 function scrolledPage(

@@ -153,7 +153,7 @@ async function simulate(
   );
   await once(load, 'message');
   const reader = family.start([
-    'slurm',
+    'scheduler',
     '--scheduler',
     `file:${jobs}`,
     '--interval',

@@ -56,13 +56,9 @@ function ofReading(name: string, units: string): Pick<Metric, 'title' | 'descrip
 function group(name: string, common: Common, rows: Record<string, MetricRow>): Metric[] {
   return Object.entries(rows).map(([metric, row]) => {
     const all = { title: '', description: '', ...common, ...row, name: metric, group: name };
-    return 'value' in all ? all : { ...all, ...ofReading(all.reading, all.units), ...titled(row) };
+    // Ganglia's own words take precedence over ours.
+    return 'value' in all ? all : { ...all, ...ofReading(all.reading, all.units), ...row };
   });
-}
-
-/** Ganglia's own words take precedence over ours. */
-function titled({ title, description }: Partial<Metric>) {
-  return { ...(title && { title }), ...(description && { description }) };
 }
 
 const TIMES = CPU_KINDS.map(kind => structs.report.fields[`cpu_${kind}_ms`].offset);

@@ -58,7 +58,7 @@ export const verb = defineVerb({
 number, padded to the digits of --size (node0001 of 1000); --nodes replaces --size and --prefix. Every eighth node has GPUs. When it ends,
 all nodes fall silent, as if a switch had failed. The master counts dropped reports as lost. With --key-file, the cluster key, each node
 signs with its own key, as --require node demands. With --jobs most nodes work at jobs of several kinds, and --jobs-file tells them to
-beoboard slurm (docs/jobs.md). Use it only against your own master, to see what a cluster of this size costs there.`,
+beoboard scheduler (docs/jobs.md). Use it only against your own master, to see what a cluster of this size costs there.`,
 });
 
 type LoadOptions = ValuesOf<typeof verb>;

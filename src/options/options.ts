@@ -8,7 +8,7 @@ import { helpOf } from './help.js';
 import { type CommandLine, takeApart } from './line.js';
 import type { Option } from './option.js';
 import { forms, OPTION_NAMES, type OptionForms, type OptionName, options } from './table.js';
-import type { GroupingRule, NamedBoard, Portion } from './values.js';
+import type { GroupingRule, Portion } from './values.js';
 import { defineVerb, optionOf, type Values, type ValuesOf, type Verb } from './verb.js';
 
 export {
@@ -16,7 +16,6 @@ export {
   forms,
   type GroupingRule as Grouping,
   HelpShown,
-  type NamedBoard,
   type Portion,
   UsageError,
   type Values,

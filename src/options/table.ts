@@ -170,10 +170,10 @@ export const options = {
   ),
   config: optional('FILE', 'TOML with the same names; the command line takes precedence', file),
   json: flag('one JSON object instead of text'),
-  'slurm-dir': one('DIR', 'where beoboard slurm writes its files', folder, standard('/run/beoboard-slurm')),
+  'slurm-dir': one('DIR', 'where beoboard scheduler writes its files', folder, standard('/run/beoboard-slurm')),
   jobs: flag('show the state and jobs of each node in Slurm'),
-  'job-id': optional('ID', 'only nodes of this job, or of all parts of it; needs beoboard slurm', values.remark),
-  user: optional('NAME', "only nodes on which this user's jobs are; needs beoboard slurm", values.remark),
+  'job-id': optional('ID', 'only nodes of this job, or of all parts of it; needs beoboard scheduler', values.remark),
+  user: optional('NAME', "only nodes on which this user's jobs are; needs beoboard scheduler", values.remark),
   scheduler: one(
     'NAME',
     'slurm, gridengine, or file:PATH, a file that a job of yours writes',
@@ -185,6 +185,11 @@ export const options = {
     'FILE',
     'nodes with different names in Slurm and on the board: NodeName boardname on each line',
     file,
+  ),
+  domain: optional(
+    'NAME',
+    "hosts of this domain are nodes without it, if no node has a domain; default: this machine's own",
+    values.hostName,
   ),
   'public-jobs': flag(
     'let all users of this machine read jobs; only while Slurm has neither jobs nor users in PrivateData',
@@ -281,7 +286,7 @@ export const options = {
   silent: optional('LIST', 'nodes that fall silent, as if their switch failed: a host list, or @FILE', values.nodes),
   'silent-from': one('TIME', 'when they fall silent, after the start', time('0ms', '500h'), standard('10s')),
   'silent-for': optional('TIME', 'for how long, 1ms to 500h; default: forever', time('1ms', '500h')),
-  'jobs-file': optional('FILE', 'where to tell the jobs to beoboard slurm --scheduler file:FILE', file),
+  'jobs-file': optional('FILE', 'where to tell the jobs to beoboard scheduler --scheduler file:FILE', file),
   odd: optional(
     'FAULTS',
     `what is wrong with one node of the first job, of the second and so on: ${FAULTS.join(', ')}`,
@@ -460,7 +465,7 @@ export const forms = {
     board: BOARDS,
     'node-metrics': flag("use node_exporter's metric names"),
   },
-  slurm: {
+  scheduler: {
     interval: one('TIME', 'time between queries, 100ms to 60s', time('100ms', '60s'), standard('5s')),
   },
   ack: {
@@ -493,7 +498,7 @@ export const forms = {
       'the nodes as a host list, node[001-128],login1, or @FILE with a list on each line',
       values.nodesOrScheduler,
     ),
-    for: optional('WHOM', 'slurm: NodeNames of nodes that Slurm knows; needs beoboard slurm', oneOf('slurm')),
+    for: optional('WHOM', 'slurm: NodeNames of nodes that Slurm knows; needs beoboard scheduler', oneOf('slurm')),
   },
   relay: {
     'key-file': optional('FILE', 'secret key of the relay, in a file that only its owner can read', file),

@@ -360,7 +360,7 @@ export const namePrefix = value('text', (text): string => {
 });
 
 /** A board, and the cluster name under which it is shown. */
-export interface NamedBoard {
+interface NamedBoard {
   readonly name?: string;
   readonly path: string;
 }

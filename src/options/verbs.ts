@@ -25,7 +25,7 @@ export const VERBS = {
   metrics: 'print the board once, as Prometheus would read it',
   supermon: "serve the board over Supermon's protocol, and combine several such servers",
   zoom: 'watch one node closely, up to a thousand samples a second: a chart, CSV or JSON',
-  slurm: 'read the state of nodes and jobs from Slurm, for the verbs that show it',
+  scheduler: 'read the state of nodes and jobs from Slurm, Grid Engine or a file, for the verbs that show it',
   bridge: 'drain silent nodes in Slurm and resume them when live again; a dry run unless --enforce is given',
   jobs: 'show Slurm jobs and the state of their nodes',
   users: 'show whose jobs run on which nodes, how much of them is in use, and which are in trouble',
@@ -40,3 +40,6 @@ export const VERBS = {
   mirror: "keep a copy of a master's board on another machine, over NATS",
   load: 'simulate a cluster of many nodes that report to a master',
 } as const;
+
+/** Earlier names of verbs, which mean the same throughout 1.x. */
+export const EARLIER: Readonly<Record<string, string>> = { slurm: 'scheduler' };

@@ -20,8 +20,8 @@ export class ScrapedBoard {
 
   /** `name`: of the cluster; by default that of the board. */
   constructor(
-    readonly name: string | undefined,
-    path: string,
+    public name: string | undefined,
+    readonly path: string,
     owner: number | string | undefined,
   ) {
     this.reader = new BoardReader(path, owner);
@@ -31,6 +31,13 @@ export class ScrapedBoard {
   /** The name of the cluster in the last look at the board; undefined: it has none. */
   get cluster(): string | undefined {
     return this.#cluster;
+  }
+
+  /** From now on it has the name that it has now, whatever its board is called later. */
+  keepName(): this {
+    this.look();
+    this.name = this.#cluster;
+    return this;
   }
 
   /** The present board and the names on it, under that label; or why there is none. */

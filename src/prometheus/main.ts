@@ -37,7 +37,14 @@ export function boardsOf(
   verbName: string,
   { board, owner }: Pick<PrometheusOptions, 'board' | 'owner'>,
 ): ScrapedBoard[] {
-  return distinct(verbName, board).map(({ name, path }) => new ScrapedBoard(name, path, owner));
+  const boards = board.map(({ name, path }) => new ScrapedBoard(name, path, owner));
+  // Of several no two are ever told as one.
+  return boards.length < 2
+    ? boards
+    : distinct(
+        verbName,
+        boards.map(board => board.keepName()),
+      );
 }
 
 /** The shards of the board as targets, each with its own name: without it they would share one `up`. */

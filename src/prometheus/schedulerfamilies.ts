@@ -45,7 +45,7 @@ function oddFamilies(
     {
       name: 'beoboard_odd_judged',
       type: 'gauge',
-      help: '1 while the nodes of jobs are compared, else 0: the file of beoboard slurm is old or cannot be read, Slurm hides jobs, or the board is stalled, and nothing is known of odd nodes.',
+      help: '1 while the nodes of jobs are compared, else 0: the file of beoboard scheduler is old or cannot be read, Slurm hides jobs, or the board is stalled, and nothing is known of odd nodes.',
       samples: [[{}, Number(isJudged)]],
     },
     {
@@ -78,7 +78,7 @@ export class SchedulerFamilies extends FileFollower<StateResult> {
       {
         name: 'beoboard_slurm_answer_age_seconds',
         type: 'gauge',
-        help: "Age of Slurm's last answer, as beoboard slurm has left it.",
+        help: "Age of Slurm's last answer, as beoboard scheduler has left it.",
         samples: each(answer => {
           const ms = ageOf(answer);
           return ms === undefined ? undefined : ms / 1000;
@@ -87,7 +87,7 @@ export class SchedulerFamilies extends FileFollower<StateResult> {
       {
         name: 'beoboard_slurm_left_out',
         type: 'gauge',
-        help: 'Lines of that answer that were not understood and are left out; see the log of beoboard slurm.',
+        help: 'Lines of that answer that were not understood and are left out; see the log of beoboard scheduler.',
         samples: each(({ left_out = 0 }) => left_out),
       },
     ];

@@ -12,7 +12,7 @@ import {
 } from '../readings/entries.js';
 import type { Reading, Value } from '../readings/measures.js';
 import { meantReading, readingOf } from '../readings/readings.js';
-import { EXAMPLE, isUnit, type Quantity, type Unit, writtenUnit } from '../readings/units.js';
+import { EXAMPLE, isUnit, type Quantity, writtenUnit } from '../readings/units.js';
 import { STATES } from '../shm/liveness.js';
 import { PROBLEMS } from '../shm/problems.js';
 import type { Node } from '../shm/snapshot.js';
@@ -152,11 +152,6 @@ function writtenValue({ token }: Operand, reading: Reading | EntryReading): Oper
   throw wrong(column, `${name} is ${article(quantity)}, ${quote(text)} is not`, example);
 }
 
-/** The factor that converts the other reading's values into this one's unit. */
-function factorOf(one: Unit, other: Unit): number {
-  return other.size / one.size;
-}
-
 /** A value that was not measured is neither equal to nor different from anything. */
 function comparison(left: Operand, sign: Token, right: Operand): Holds {
   const compare = COMPARE[sign.text] ?? COMPARE['=='];
@@ -170,7 +165,7 @@ function comparison(left: Operand, sign: Token, right: Operand): Holds {
         `${one.name} is ${article(one.unit.quantity)}, ${other.name} ${article(other.unit.quantity)}`,
         'compare fields of the same kind',
       );
-    const factor = factorOf(one.unit, other.unit);
+    const factor = other.unit.size / one.unit.size;
     if (factor !== 1) {
       const unscaled = b;
       b = (node, entry) => {

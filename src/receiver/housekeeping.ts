@@ -104,7 +104,7 @@ export function tellChanges(
   enums.reason.forEach((reason, i) => {
     const more = (after.refused[i] ?? 0) - (before.refused[i] ?? 0);
     if (more > 0)
-      log.seldom(reason, `rejected ${more} ${more === 1 ? 'datagram' : 'datagrams'}: ${reason}${hint(reason)}`);
+      log.seldom(reason, `rejected ${more} ${more === 1 ? 'datagram' : 'datagrams'}: ${reason}${HINTS[reason] ?? ''}`);
   });
   tellSenders(before, after, log, named, now);
 }
@@ -146,7 +146,3 @@ const HINTS: Partial<Record<(typeof enums.reason)[number], string>> = {
   full: ' (give a higher --capacity)',
   rival: ' (two senders with one name?)',
 };
-
-function hint(reason: (typeof enums.reason)[number]): string {
-  return HINTS[reason] ?? '';
-}

@@ -1,6 +1,6 @@
 // Which node of the board is which node of the scheduler: first the administrator's exceptions, then NodeName, then
-// NodeHostName if no two share it. Ignores case, because names on the board are in lower case. Guesses nothing: an
-// ambiguous name matches nobody.
+// NodeHostName if no two share it, then either without the one stated domain. Ignores case, because names on the board
+// are in lower case. Guesses nothing: an ambiguous name matches nobody.
 
 import { isNodeName, parseNodeName } from '../text/hostlists.js';
 import { InputError, lowerCase, oneLine, quote, readText } from '../text/text.js';
@@ -24,11 +24,15 @@ function countEach(texts: Iterable<string>): Map<string, number> {
 
 const hostOf = ({ name, host }: Pick<SchedulerNode, 'name' | 'host'>) => lowerCase(host ?? name);
 
-/** Matches a scheduler's nodes with those of the board. `exceptions`: names on the board by NodeName. */
+/**
+ * Matches a scheduler's nodes with those of the board. `exceptions`: names on the board by NodeName. `domain`: what hosts
+ * may have behind their names, unless the board has names with domains; never for orders.
+ */
 export function match(
   nodes: readonly Pick<SchedulerNode, 'name' | 'host'>[],
   board: readonly string[],
   exceptions: Readonly<Record<string, string>> = {},
+  domain?: string,
 ): Matched {
   const known = new Set(board);
   const boardName = new Map<string, string>();
@@ -46,12 +50,25 @@ export function match(
   const hosts = countEach(nodes.map(hostOf));
   // If a host has the name of another node there, the name means that node.
   for (const node of rest) if (hosts.get(hostOf(node)) === 1 && !names.has(hostOf(node))) take(node.name, hostOf(node));
+  if (domain !== undefined && !board.some(name => name.includes('.')))
+    for (const node of rest) {
+      const [short = '', ...behind] = hostOf(node).split('.');
+      if (behind.join('.') === domain && !names.has(short) && hosts.get(hostOf(node)) === 1) take(node.name, short);
+    }
   return {
     boardName,
     nodeName,
     schedulerAlone: nodes.flatMap(({ name }) => (boardName.has(name) ? [] : [name])),
     boardAlone: board.filter(name => !nodeName.has(name)),
   };
+}
+
+/** A line for a file of exceptions, of two names that are the same up to a domain; undefined: there is none. */
+export function likelyPair(names: readonly string[], board: readonly string[]): string | undefined {
+  const short = (name: string) => lowerCase(name).split('.', 1)[0];
+  const known = new Map(board.map(name => [short(name), name]));
+  const name = names.find(name => known.has(short(name)));
+  return name && `${name} ${known.get(short(name))}`;
 }
 
 /** Parses exceptions: `NodeName boardname` on each line, `#` comments. Throws an InputError with file and line. */
@@ -116,6 +133,10 @@ export function readBoardNames(file: string): BoardNames {
   return { toBoard: name => found.get(name) ?? lowerCase(name), toScheduler: name => shown.get(name) ?? name };
 }
 
+/** NodeNames and names on the board that differ by more than case. */
+export const differing = ({ boardName }: Pick<Matched, 'boardName'>) =>
+  [...boardName].filter(([name, on]) => lowerCase(name) !== on);
+
 /** The first line of the file that is written again and again: c/base/nodenames.h. */
 const FOLLOWED = '# beoboard slurm writes this file again and again\n';
 
@@ -124,7 +145,9 @@ const FOLLOWED = '# beoboard slurm writes this file again and again\n';
  * nodes that the scheduler does not show now.
  */
 export function namesText({ boardName }: Matched, unseen: ReadonlyMap<string, string> = new Map()): string {
-  const all = [...boardName, ...[...unseen].map(([on, name]) => [name, on] as const)];
-  const lines = all.flatMap(([name, on]) => (lowerCase(name) === on || !isNodeName(name) ? [] : [`${name} ${on}\n`]));
+  const all = differing({
+    boardName: new Map([...boardName, ...[...unseen].map(([on, name]) => [name, on] as const)]),
+  });
+  const lines = all.flatMap(([name, on]) => (isNodeName(name) ? [`${name} ${on}\n`] : []));
   return `${FOLLOWED}${lines.join('')}`;
 }

@@ -161,7 +161,7 @@ export class SchedulerView {
 }
 
 /** The reader's files in that folder, beside that snapshot. */
-export function schedulerViewOf(folder: string, snapshot: Snapshot): SchedulerView {
+export function schedulerViewOf(folder: string, snapshot: Pick<Snapshot, 'names'>): SchedulerView {
   const found = readState(folder);
   // Nothing is matched with what is not known.
   return new SchedulerView(new Pairing(found, 'state' in found ? snapshot.names() : []));

@@ -105,7 +105,7 @@ export interface SchedulerState {
   readonly unshown?: string | undefined;
   readonly nodes: SchedulerAnswer<SchedulerNode>;
   readonly jobs: SchedulerAnswer<SchedulerJob>;
-  /** Names on the board of the scheduler's names that the administrator gave. */
+  /** Names on the board by the scheduler's: those that the administrator gave, and those that were found. */
   readonly names: Readonly<Record<string, string>>;
   readonly differences: readonly SchedulerDifference[];
   /** Absent in what a reader of an earlier version left. */
@@ -194,7 +194,7 @@ function* parseState(path: string, state: unknown): Steps<StateResult> {
   if (typeof state !== 'object' || state === null) return nothing(`${path} is not JSON; ${SEE}`);
   const { schema, nodes, jobs } = state as Partial<Record<string, unknown>>;
   if (schema !== SCHEMA)
-    return nothing(`${path} is of another version; restart beoboard slurm, so that both are of one`);
+    return nothing(`${path} is of another version; restart beoboard scheduler, so that both are of one`);
   if (![nodes, jobs].every(answer => isObject(answer) && isList(answer.list)))
     return nothing(`${path} has no nodes and jobs; ${SEE}`);
   if (!(yield* isWhole(state))) return nothing(`${path} holds what no reader writes; ${SEE}`);
@@ -244,7 +244,7 @@ export function bounded(jobs: SchedulerAnswer<SchedulerJob>, nodes: number): Bou
   };
 }
 
-const SEE = 'see what beoboard slurm says';
+const SEE = 'see what beoboard scheduler says';
 /** A million nodes and as many jobs have less. */
 const MOST_BYTES = 256 << 20;
 
@@ -262,7 +262,7 @@ export function stateFile(folder: string): LeftFile<StateResult> {
     without: error => {
       if (error instanceof Doubt) return nothing(`${path} is ${error.message}; ${SEE}`);
       if (error.code === 'ENOENT')
-        return nothing(`${path} is not there; start beoboard slurm on this machine (docs/slurm.md)`);
+        return nothing(`${path} is not there; start beoboard scheduler on this machine (docs/slurm.md)`);
       if (error.code === 'EACCES')
         return nothing(
           `${path} cannot be read by this user; ask the administrator to add you to the group beoboard-jobs`,
@@ -305,18 +305,14 @@ export function ageOf({ mono_ms }: SchedulerAnswer<object>, now = monotonicMs())
   return mono_ms === undefined ? undefined : Math.max(0, now - mono_ms);
 }
 
-/** Whether the reader does not write any more; a file that does not say when it will be written again has no reader. */
-function hasStopped({ next_ms }: SchedulerState, now: number): boolean {
-  return !(now <= next_ms + PATIENCE_MS);
-}
-
 /** What is wrong with the answers or with the reader, in a sentence; undefined if they are current. */
 export function stateTrouble(state: SchedulerState, now = monotonicMs()): string | undefined {
   const scheduler = oneLine(state.scheduler);
   if (state.mono_ms > now)
-    return `beoboard slurm has written nothing since this machine was booted: what is shown of ${scheduler} is older; see systemctl status beoboard-slurm`;
-  if (hasStopped(state, now))
-    return `beoboard slurm has written nothing for ${formatDuration(now - state.mono_ms)}: what is shown of ${scheduler} is that old; see systemctl status beoboard-slurm`;
+    return `beoboard scheduler has written nothing since this machine was booted: what is shown of ${scheduler} is older; see systemctl status beoboard-slurm`;
+  // A file that does not say when it will be written again has no reader.
+  if (!(now <= state.next_ms + PATIENCE_MS))
+    return `beoboard scheduler has written nothing for ${formatDuration(now - state.mono_ms)}: what is shown of ${scheduler} is that old; see systemctl status beoboard-slurm`;
   for (const answer of [state.nodes, state.jobs]) {
     const { error } = answer;
     if (error === undefined) continue;

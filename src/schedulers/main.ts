@@ -1,12 +1,12 @@
-// The verb `slurm`: asks a scheduler about nodes and jobs every few seconds, and leaves the answers in a folder for programs
+// The verb `scheduler`, once `slurm`: asks a scheduler about nodes and jobs every few seconds, and leaves the answers in a folder for programs
 // that show them beside the board. Only reads: it gives no orders, and nobody waits for it.
 
-import { userInfo } from 'node:os';
+import { hostname, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { defineVerb, forms, parseVerb, type ValuesOf } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
 import { readExceptions } from '../schedulerfile/matching.js';
-import { nextMs, type Scheduler } from '../schedulerfile/scheduler.js';
+import { nextMs } from '../schedulerfile/scheduler.js';
 import { partialText, stateText } from '../schedulerfile/statefile.js';
 import { onHangup, tellLasting } from '../service/hangup.js';
 import { createLog, type Log } from '../service/log.js';
@@ -17,32 +17,33 @@ import { beginDaemon } from '../service/service.js';
 import { BoardReader } from '../shm/reader.js';
 import { formatDuration } from '../text/durations.js';
 import { Failure, usable } from '../text/failure.js';
-import { oneLine, readText } from '../text/text.js';
+import { lowerCase, oneLine, readText } from '../text/text.js';
 import { schedulerOf } from './chosen.js';
 import { makeFolder } from './folder.js';
 import { LOOK_MS, OddNodes } from './oddnodes.js';
-import { Poll, type Round } from './poll.js';
+import { type Asked, Poll, type Round } from './poll.js';
 
 export const verb = defineVerb({
-  name: 'slurm',
-  summary: VERBS.slurm,
+  name: 'scheduler',
+  summary: VERBS.scheduler,
   options: [
     'scheduler',
     'slurm-dir',
     'slurm-bin',
     'slurm-names',
+    'domain',
     'public-jobs',
     'interval',
     'board',
     'owner',
     'config',
   ],
-  forms: forms.slurm,
+  forms: forms.scheduler,
   examples: [
-    'beoboard slurm',
-    'beoboard slurm --slurm-bin /opt/slurm/bin --slurm-names /etc/beoboard/slurm-names',
-    'beoboard slurm --scheduler gridengine',
-    'beoboard slurm --scheduler file:/var/lib/site/scheduler.jsonl',
+    'beoboard scheduler',
+    'beoboard scheduler --slurm-bin /opt/slurm/bin --slurm-names /etc/beoboard/slurm-names',
+    'beoboard scheduler --scheduler gridengine',
+    'beoboard scheduler --scheduler file:/var/lib/site/scheduler.jsonl',
   ],
   notes: `It calls scontrol show node and squeue, each for at most 5 s. It writes into its folder: state (jobs are readable by its own group only),
 skip (NodeNames in power saving) and names (NodeNames that differ from the board by more than case). beoboard jobs, show, status --jobs and
@@ -151,10 +152,8 @@ class Looks {
 
 const LASTING = ['scheduler', 'slurmDir', 'board', 'owner'] as const;
 
-interface SchedulerConfig {
+interface SchedulerConfig extends Asked {
   readonly options: ValuesOf<typeof verb>;
-  readonly scheduler: Scheduler;
-  readonly exceptions: Readonly<Record<string, string>>;
 }
 
 /** Reads the command line and both files. `name`: of the scheduler, if it is chosen already. Throws a UsageError. */
@@ -165,6 +164,7 @@ function read(argv: string[], stop: AbortSignal, name?: string): SchedulerConfig
   return {
     options,
     exceptions,
+    domain: lowerCase(options.domain ?? hostname().replace(/^[^.]*\.?/, '')) || undefined,
     scheduler: schedulerOf(name ?? options.scheduler, { folder: slurmBin, stop }),
   };
 }
@@ -179,7 +179,7 @@ export async function main(argv: string[]): Promise<number> {
   const user = ourName();
   const left = { skip: leftBefore(folder, 'skip'), names: leftBefore(folder, 'names') };
   const reader = new BoardReader(board, owner);
-  const poll = new Poll(reader, inForce.scheduler, inForce.exceptions, user, left);
+  const poll = new Poll(reader, inForce, user, left);
   let [status, isAsked, failures] = ['asks for the first time', false, 0];
   let awake = new AbortController();
   stop.addEventListener('abort', () => awake.abort());
@@ -191,7 +191,7 @@ export async function main(argv: string[]): Promise<number> {
       const changed = read(argv, stop, name);
       tellLasting(log, LASTING, inForce.options, changed.options);
       inForce = changed;
-      poll.change(changed.scheduler, changed.exceptions);
+      poll.change(changed);
       log.info('read its options again');
       isAsked = true;
       awake.abort();

@@ -3,7 +3,7 @@
 
 import { readingOf } from '../readings/readings.js';
 import { Differences, type SeenOnBoard } from '../schedulerfile/differences.js';
-import { type Matched, match, namesText, parseExceptions } from '../schedulerfile/matching.js';
+import { differing, type Matched, match, namesText, parseExceptions } from '../schedulerfile/matching.js';
 import {
   type About,
   type ListAnswer,
@@ -77,6 +77,13 @@ function exceptionsIn(text: string): Record<string, string> {
   }
 }
 
+/** Who is asked, and how its names are found on the board: see match(). */
+export interface Asked {
+  readonly scheduler: Scheduler;
+  readonly exceptions: Readonly<Record<string, string>>;
+  readonly domain: string | undefined;
+}
+
 export interface Round {
   readonly state: SchedulerState;
   readonly answered: boolean;
@@ -93,9 +100,7 @@ export interface Round {
 
 export class Poll {
   readonly #board: BoardReader;
-  #scheduler: Scheduler;
-  /** Names on the board, by NodeName. */
-  #exceptions: Readonly<Record<string, string>>;
+  #asked: Asked;
   readonly #user: string;
   readonly #differences = new Differences();
   #nodes: SchedulerAnswer<SchedulerNode> = { list: [] };
@@ -109,8 +114,7 @@ export class Poll {
   /** `left`: the files of these names that an earlier reader has left; empty: there is none. */
   constructor(
     board: BoardReader,
-    scheduler: Scheduler,
-    exceptions: Readonly<Record<string, string>>,
+    asked: Asked,
     user: string,
     { skip = '', names = '' }: { readonly skip?: string | undefined; readonly names?: string | undefined } = {},
   ) {
@@ -118,23 +122,22 @@ export class Poll {
     this.#lastNames = new Map(Object.entries(exceptionsIn(names)).map(([name, on]) => [on, name]));
     this.#board = board;
     this.#user = user;
-    this.#scheduler = scheduler;
-    this.#about = scheduler.unasked;
-    this.#exceptions = exceptions;
+    this.#asked = asked;
+    this.#about = asked.scheduler.unasked;
   }
 
-  change(scheduler: Scheduler, exceptions: Readonly<Record<string, string>>): void {
-    this.#scheduler = scheduler;
-    this.#exceptions = exceptions;
+  change(asked: Asked): void {
+    this.#asked = asked;
     this.#aboutUntil = Number.NEGATIVE_INFINITY;
   }
 
   /** Asks once. `next`: in how many ms to ask again, depending on whether it was answered. */
   async round(next: (answered: boolean) => number): Promise<Round> {
+    const { scheduler, exceptions, domain } = this.#asked;
     const before = [this.#nodes, this.#jobs].map(({ time_ms }) => time_ms).join();
     const [answer, all] = await Promise.all([
-      ask(this.#nodes, () => this.#scheduler.nodes()),
-      ask(this.#jobs, () => this.#scheduler.jobs()),
+      ask(this.#nodes, () => scheduler.nodes()),
+      ask(this.#jobs, () => scheduler.jobs()),
       this.#askAbout(),
     ]);
     const { jobs, mayName } = bounded(all, answer.list.length);
@@ -144,7 +147,7 @@ export class Poll {
     const seen = seenOn(this.#board);
     const nodes = this.#nodes.list;
     const matched =
-      seen && this.#nodes.mono_ms !== undefined ? match(nodes, [...seen.keys()], this.#exceptions) : undefined;
+      seen && this.#nodes.mono_ms !== undefined ? match(nodes, [...seen.keys()], exceptions, domain) : undefined;
     const now = monotonicMs();
     const isInDoubt = all.left_out ? () => true : mayName;
     const look = { nodes, jobs: jobs.list, nowS: Math.floor(Date.now() / 1000), isOld, isInDoubt };
@@ -164,7 +167,8 @@ export class Poll {
       ...{ user: this.#user, hidden: about.hidden(this.#user), unshown: about.unshown },
       nodes: this.#told('nodes', this.#nodes),
       jobs: this.#told('jobs', this.#jobs),
-      names: this.#exceptions,
+      // Whoever reads this does not know the domain.
+      names: { ...exceptions, ...Object.fromEntries(matched === undefined ? [] : differing(matched)) },
       differences,
     };
     const unseen = matched && this.#unseen(matched);
@@ -199,7 +203,7 @@ export class Poll {
    * that it shows, or that the administrator has given to another, is not theirs any more.
    */
   #unseen({ boardAlone, nodeName }: Matched): Map<string, string> {
-    const exceptions = new Map(Object.entries(this.#exceptions));
+    const exceptions = new Map(Object.entries(this.#asked.exceptions));
     const given = new Map([...exceptions].map(([name, on]) => [on, name]));
     const shown = new Set(this.#nodes.list.map(({ name }) => name));
     const isFree = (name: string, on: string) => !shown.has(name) && (exceptions.get(name) ?? on) === on;
@@ -216,7 +220,7 @@ export class Poll {
   async #askAbout(): Promise<void> {
     if (monotonicMs() < this.#aboutUntil) return;
     try {
-      this.#about = await this.#scheduler.about();
+      this.#about = await this.#asked.scheduler.about();
       this.#aboutUntil = monotonicMs() + ABOUT_MS;
     } catch (error) {
       if (!(error instanceof NoAnswer)) throw error;

@@ -45,13 +45,10 @@ export interface ReportSource {
 
 const flag = (name: keyof typeof bits.flags, on: boolean) => (on ? 2 ** bits.flags[name] : 0);
 
-function authAlg({ node }: Key): number {
-  return enums.auth_alg.indexOf(node === undefined ? 'cluster' : 'node');
-}
-
 const forms = new WeakMap<Identity, Uint8Array>();
 
 function formOf(identity: Identity): Uint8Array {
+  const { key } = identity;
   let form = forms.get(identity);
   if (form === undefined) {
     form = new Uint8Array(REPORT_BYTES);
@@ -64,7 +61,10 @@ function formOf(identity: Identity): Uint8Array {
       interval_ms: identity.intervalMs,
       valid: 1n << BigInt(bits.valid.sender),
       hostname: identity.name,
-      ...(identity.key !== undefined && { key_id: identity.key.id, auth_alg: authAlg(identity.key) }),
+      ...(key !== undefined && {
+        key_id: key.id,
+        auth_alg: enums.auth_alg.indexOf(key.node === undefined ? 'cluster' : 'node'),
+      }),
       agent_version: identity.agentVersion,
       start_boot_ns: identity.startBootNs,
     });

@@ -34,12 +34,6 @@ function* pieces(lines: Iterable<string>): Generator<Uint8Array> {
   if (piece !== '') yield Buffer.from(piece);
 }
 
-/** The CPU time of this server since its start, µs. */
-function cpuUs(): number {
-  const { user, system } = process.cpuUsage();
-  return user + system;
-}
-
 const hex = (mask: number) => `0x${mask.toString(16)}`;
 
 /** Another server and its coming answer; undefined: it is in trouble. */
@@ -144,9 +138,11 @@ export class Concentrator {
         trouble = 'no-board';
       }
     }
+    // Of this server since its start, µs.
+    const { user, system } = process.cpuUsage();
     // Trouble is reported whatever was asked for.
     if ((mask & SERVER.mask) !== 0 || trouble !== 'ok')
-      yield Buffer.from(`(${atom(this.name)} ${SERVER.name} ${trouble} 0 ((nr 1) ${nodes} ${cpuUs()}))\n`);
+      yield Buffer.from(`(${atom(this.name)} ${SERVER.name} ${trouble} 0 ((nr 1) ${nodes} ${user + system}))\n`);
     for (const { child, answer } of asked) {
       const expression = await answer;
       if (expression !== undefined) yield* inner(expression);

@@ -1,16 +1,18 @@
 // Where the scheduler and the board disagree, in sentences.
 
 import type { Survey, Surveyed } from '../query/survey.js';
+import { likelyPair } from '../schedulerfile/matching.js';
 import type { SchedulerView } from '../schedulerfile/schedulerview.js';
 import type { DifferenceKind, SchedulerDifference, SchedulerState } from '../schedulerfile/statefile.js';
+import type { Snapshot } from '../shm/snapshot.js';
 import { shownNames } from '../text/hostlists.js';
 import { groupBy } from '../text/maps.js';
 import { few, oneLine } from '../text/text.js';
 
 /** Where the scheduler and the board disagree, or what is wrong with the scheduler's answer. */
 interface Disagreement {
-  /** A kind of difference, `alone`, `missing`, `partial` or `trouble`. */
-  readonly cause: DifferenceKind | 'alone' | 'missing' | 'partial' | 'trouble';
+  /** A kind of difference, `alone`, `missing`, `unguarded`, `partial` or `trouble`. */
+  readonly cause: DifferenceKind | 'alone' | 'missing' | 'unguarded' | 'partial' | 'trouble';
   readonly nodes: readonly Surveyed[];
   /** In a sentence. */
   readonly text: string;
@@ -45,6 +47,31 @@ const WORDS: Readonly<
   busy_without_job: () => 'busy without a job: processes that a job left, or somebody who is logged in',
 };
 
+/** Before the board has listened for so long, nodes may be about to be heard for the first time. */
+const LISTENED_MS = 60_000;
+
+/**
+ * That the board has none of the hosts that the scheduler expects to be on: whoever asks it by the scheduler's names
+ * learns nothing. Undefined: it has one, or none is expected, or that is not known.
+ */
+export function unguardedText(view: SchedulerView, board: Snapshot): string | undefined {
+  const { trouble, state, pairing } = view;
+  if (trouble !== undefined || board.stalled || board.retired || board.listenedMs < LISTENED_MS) return undefined;
+  const { list = [] } = state?.nodes ?? {};
+  const on = list.filter(({ asleep, base }) => !asleep && base !== 'future' && base !== 'down').map(({ name }) => name);
+  const { names, matched } = pairing;
+  if (on.length === 0 || names.length === 0 || on.some(name => matched.boardName.has(name))) return undefined;
+  const [first = ''] = on;
+  const pair = likelyPair(on, names) ?? `${first} BOARDNAME`;
+  const domain = /^[^.]+\.(\S+) [^.]+$/.exec(pair)?.[1];
+  const or = domain === undefined ? '' : `, or give --domain ${domain}`;
+  const hosts = on.length === 1 ? 'host' : 'hosts';
+  return oneLine(
+    `of ${on.length} ${hosts} that ${view.name} expects to be on, none is on the board, so nothing guards them: ` +
+      `write lines like "${pair}" into the file of --slurm-names, and of --names for beoboard-gate and beoboard-sensor${or}`,
+  );
+}
+
 /** Where the scheduler and the board disagree about these nodes, or only one knows them; nothing from an old answer. */
 export function disagreements(scheduler: SchedulerView, { snapshot, all, nodes }: Survey): Disagreement[] {
   const { state, pairing } = scheduler;
@@ -60,6 +87,8 @@ export function disagreements(scheduler: SchedulerView, { snapshot, all, nodes }
     const text = `${shownNames(some.map(({ node }) => node))}: ${what}`;
     found.push({ cause, nodes: some.flatMap(({ node }) => chosen.get(node) ?? []), text, what });
   }
+  const unguarded = unguardedText(scheduler, snapshot);
+  if (unguarded !== undefined) return [...found, { cause: 'unguarded', nodes: [], text: unguarded }];
   const { boardAlone, schedulerAlone } = pairing.matched;
   const alone = boardAlone.flatMap(name => chosen.get(name) ?? []).filter(({ state }) => state !== 'left');
   const { unshown } = state;

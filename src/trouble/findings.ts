@@ -128,7 +128,8 @@ function aboutChosen({ all, nodes, notOnBoard }: Survey, found: Finding[]): Find
 /** Where a scheduler and the board disagree. That jobs run on silent nodes is told by the jobs of their line. */
 function disagreementFindings(found: Survey, scheduler: SchedulerView): Finding[] {
   return disagreements(scheduler, found).map(({ cause, nodes, text, what }) => ({
-    ...{ kind: 'scheduler', cause, nodes, what: cause === 'job_on_silent' ? undefined : (what ?? text) },
+    ...(cause === 'unguarded' ? { kind: cause } : { kind: 'scheduler', cause }),
+    ...{ nodes, what: cause === 'job_on_silent' ? undefined : (what ?? text) },
     sentences: [{ kind: 'slurm', nodes, text }],
   }));
 }

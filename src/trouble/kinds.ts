@@ -22,6 +22,7 @@ type Other =
   | 'deaf'
   | 'journal'
   | 'acks'
+  | 'unguarded'
   | 'scheduler'
   | 'odd'
   | 'late'
@@ -75,6 +76,7 @@ export const KINDS = {
   ecc: row('warning', 'memory'),
   drops: row('warning', 'none'),
   journal: row('warning', 'none'),
+  unguarded: row('warning', 'none'),
   starting: row('notice', 'board'),
   deaf: row('notice', 'board'),
   odd: row('notice', 'scheduler'),

@@ -24,17 +24,12 @@ export function jsonFrame(kind: FrameKind, value: object): Uint8Array {
 const CELL_BYTES = 2;
 const INDEX_BYTES = 4;
 
-/** Writes 16-bit words there, whatever the alignment. */
-function putCells(whole: Uint8Array, at: number, cells: Uint16Array): void {
-  whole.set(new Uint8Array(cells.buffer, cells.byteOffset, cells.byteLength), at);
-}
-
 /** All cells. */
 export function pictureFrame(layout: number, seq: number, cells: Uint16Array): Uint8Array {
   const [whole, view] = frame('picture', 8 + CELL_BYTES * cells.length);
   view.setUint32(0, layout, true);
   view.setUint32(4, seq, true);
-  putCells(whole, FRAME_HEAD + 8, cells);
+  whole.set(new Uint8Array(cells.buffer, cells.byteOffset, cells.byteLength), FRAME_HEAD + 8);
   return whole;
 }
 

@@ -94,14 +94,12 @@ export interface Heading {
   readonly isPlayed: boolean;
 }
 
-function costText(cost: number | undefined): string {
-  return cost === undefined ? 'its cost on the node is unknown' : `it costs the node ${cost.toFixed(1)}% of a CPU`;
-}
-
 export function headingText({ node, rate, samples, ms, leftOut, cost, isPlayed }: Heading): string {
+  const price =
+    cost === undefined ? 'its cost on the node is unknown' : `it costs the node ${cost.toFixed(1)}% of a CPU`;
   const how = isPlayed ? 'recorded' : `${rate} a second`;
   const late = leftOut > 0 ? `; ${leftOut} left out, because earlier answers came late` : '';
-  return `${brief(node, MOST_NAME)}: ${samples} ${samples === 1 ? 'sample' : 'samples'} in ${formatDuration(ms)}, ${how}${late}; ${costText(cost)}`;
+  return `${brief(node, MOST_NAME)}: ${samples} ${samples === 1 ? 'sample' : 'samples'} in ${formatDuration(ms)}, ${how}${late}; ${price}`;
 }
 
 const shown = (value: number | undefined, unit: Unit) => (value === undefined ? '-' : writeValue(value, unit));

@@ -41,6 +41,13 @@ t.test('help answers on stdout, with examples', async t => {
   }
   t.same(await run(['status', '--help']), await ask(['status', '--help']));
   for (const verb of Object.keys(VERBS)) t.same(await ask(['help', verb]), await ask([verb, '--help']), `help ${verb}`);
+  for (const asked of [
+    ['slurm', '--help'],
+    ['help', 'slurm'],
+  ])
+    t.same(await ask(asked), await ask(['scheduler', '--help']), 'its earlier name');
+  t.notMatch(all.stdout, /^ {2}slurm /m);
+  t.match(await ask(['slurm', '--what']), { code: 2, stderr: /^beoboard scheduler: / });
   t.same(await run([]), { ...all, code: 2 });
   t.match((await run(['--version'])).stdout, /^\d+\.\d+\.\d+\n$/);
 });

@@ -70,7 +70,12 @@ t.test('nodeset', { skip }, async t => {
   t.match(await ask('-f', '@bb:live&@bb:bad_health'), { status: 0, stdout: 'n008' }, 'as any group');
   t.match(await ask('-l', '-s', 'bb'), { status: 0, stdout: /@bb:bad_health\n(.*\n)*@bb:silent/ });
   t.match(await ask('-l', '-s', 'bb', 'n008'), { status: 0, stdout: '@bb:bad_health\n@bb:live' }, 'and in reverse');
-  t.match(await ask('-f', '@bb:job-4711'), { status: 1 }, 'without beoboard slurm');
+  t.match(await ask('-f', '@bb:job-4711'), { status: 1 }, 'without beoboard scheduler');
+  const checking = spawn('python3', [join(HERE, 'groups.py'), 'check'], {
+    env: { ...process.env, PATH: `${programs(board.path)}:${process.env.PATH}` },
+  });
+  checking.stdin.end('n001 n002,n002.cluster.example.org\nnobody\n');
+  t.match(await ended(checking), { code: 1, stdout: 'n002.cluster.example.org\nnobody\n' }, 'names of others');
 
   const tell = (all: ReturnType<typeof madeJob>[]) =>
     writeFileSync(

@@ -181,6 +181,32 @@ scrape_configs:${job('well', `${listening}`, '')}${job('samples', `${listening}`
   await until('the samples are counted', async () => ((await prometheus.number(samples)) ?? 0) > 100);
 });
 
+t.test('several boards have their own names, unless others are given', async t => {
+  const boards = [boardPath(t), boardPath(t), boardPath(t), boardPath(t)] as const;
+  const [alpha, beta, twin, none] = boards;
+  await startReceiver(t, alpha, ['--cluster', 'alpha']);
+  await startReceiver(t, beta, ['--cluster', 'beta']);
+  await startReceiver(t, twin, ['--cluster', 'alpha']);
+  await startReceiver(t, none);
+  const clusters = async (...of: string[]) => {
+    const { code, stdout, stderr } = await run([
+      'metrics',
+      '--collect',
+      'receiver',
+      ...of.flatMap(b => ['--board', b]),
+    ]);
+    return code === 2 ? stderr : stdout.match(/^beoboard_board_up\{.*$/gm);
+  };
+  const up = (...names: string[]) => names.map(name => `beoboard_board_up{cluster="${name}"} 1`);
+  t.same(await clusters(alpha, beta), up('alpha', 'beta'));
+  t.same(await clusters(alpha, `west=${twin}`), up('alpha', 'west'));
+  t.same(await clusters(`b=${alpha}`, beta), up('b', 'beta'), 'a name that is given wins');
+  t.match(await clusters(alpha, twin), /two clusters are called alpha, .* by NAME=PATH\n$/);
+  t.match(await clusters(alpha, `alpha=${beta}`), /two clusters are called alpha, .* by NAME=PATH\n$/);
+  t.match(await clusters(alpha, none), new RegExp(`needs a cluster name; write NAME=${none}\\n$`));
+  t.match(await clusters(`${alpha}-gone`, beta), new RegExp(`write NAME=${alpha}-gone\\n$`), 'not there');
+});
+
 t.test('no counter goes back, whichever program is ended', { skip: missing('prometheus') }, async t => {
   const board = boardPath(t);
   const hostile = boardPath(t);

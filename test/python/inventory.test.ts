@@ -102,12 +102,24 @@ t.test('groups and variables', async t => {
   t.same(await asked('--board', board.path, '--host', 'n001'), FACTS);
 });
 
+t.test('names that the board does not have', async t => {
+  const hosts = join(own, 'hosts');
+  writeFileSync(hosts, '  hosts (3):\n    n001\n    n002.cluster.example.org\n    nobody\n');
+  t.match(await run(inventory, ['--check', hosts]), {
+    code: 1,
+    stdout: 'n002.cluster.example.org\nnobody\n',
+    stderr: '',
+  });
+  writeFileSync(hosts, 'n001\n');
+  t.match(await run(inventory, ['--check', hosts]), { code: 0, stdout: '', stderr: '' });
+});
+
 t.test('the manual page has its groups, variables, options and exit codes', async t => {
   for (const word of [...STATES, ...PROBLEMS]) t.ok(PAGE.includes(`bb_${word}`), word);
   for (const name of Object.keys(FACTS)) t.ok(PAGE.includes(name), name);
   const { stdout } = await run(inventory, ['--help']);
   const options = (text: string) => [...new Set(text.match(/--[a-z]+\b/g))].sort();
-  t.same(options(stdout), ['--board', '--help', '--host', '--list']);
+  t.same(options(stdout), ['--board', '--check', '--help', '--host', '--list']);
   for (const option of options(stdout)) t.match(PAGE, new RegExp(`^(-h, )?${option}\\b`, 'm'));
   for (const [, code] of SOURCE.matchAll(/^[A-Z_]+ = (\d+)$/gm)) t.match(PAGE, new RegExp(`^${code}$`, 'm'));
   if (!lacks('mandoc', 'mandoc'))

@@ -141,7 +141,7 @@ t.test('the file has it, and one that is broken is refused', async t => {
   }
 });
 
-t.test('beoboard slurm judges the jobs of a file beside real reports', async t => {
+t.test('beoboard scheduler judges the jobs of a file beside real reports', async t => {
   const [board, dir] = [boardPath(t), folder(t)];
   const { port } = await startReceiver(t, board);
   const path = join(dir, 'jobs');

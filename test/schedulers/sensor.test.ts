@@ -153,13 +153,13 @@ t.test('in doubt each host has zeros', async t => {
   t.strictSame((await sensor.ask()).rows, ['n001 0 0', 's1 2 0', 'l1 1 0', 'h1 0 1', 'nobody 0 0']);
   stall(board, 60);
   t.strictSame((await sensor.ask()).rows, zeros(hosts), 'stalled');
-  t.match(sensor.stderr, /^beoboard-sensor: .*stalled.*\n$/, 'and says so once');
+  t.match(sensor.stderr, /^.* 4 of 5 hosts .*\nbeoboard-sensor: .*stalled.*\n$/, 'and says so once');
   await sensor.ask();
   unborn(board);
   t.strictSame((await sensor.ask()).rows, zeros(hosts), 'no heartbeat yet');
   beat(board.path);
   t.equal((await sensor.ask()).rows[1], 's1 2 0', 'known again');
-  t.match(sensor.stderr, /^[^\n]*\n[^\n]*all is well again\n$/);
+  t.match(sensor.stderr, /^.*\n.*\n.*all is well again\n$/);
   const aside = `${board.path}.aside`;
   renameSync(board.path, aside);
   stall({ ...board, path: aside }, 60);
@@ -211,6 +211,48 @@ t.test('a board that is cut short while it is read', async t => {
   t.equal(await sensor.end(), 0);
 });
 
+t.test('hosts that the board does not have', async t => {
+  const hosts = ['s1.cluster.example.org', 'N001.Cluster.example.org', 'n002.elsewhere.org', 's1.cluster.example.orgs'];
+  const nodes = { live: numbered(40), silent: ['s1'] };
+  const board = makeBoard(t, nodes);
+  const rows = (state: number) => hosts.map((host, i) => `${host} ${i === 0 ? state : 0} 0`);
+  const domain = ['--domain', 'cluster.Example.org'];
+  t.strictSame(await told(t, board, hosts), rows(0), 'no short name is guessed');
+  t.strictSame(await told(t, board, hosts, ...domain), rows(2), 'that of hosts of the stated domain is used');
+  const mixed = makeBoard(t, { ...nodes, left: ['other.example.org'] });
+  t.strictSame(await told(t, mixed, hosts, ...domain), rows(0), 'never where the board has names with domains');
+
+  const sensor = new Sensor(t, ['--board', board.path, '--hosts', file(t, hosts.slice(0, 2))]);
+  for (let i = 0; i < 3; i++) {
+    beat(board.path);
+    await sensor.ask();
+  }
+  await sensor.end();
+  const unguarded = '0 of 2 hosts are on the board, the others are not guarded: see beoboard-sensor --check';
+  t.equal(sensor.stderr, `beoboard-sensor: ${unguarded}\n`, 'said once');
+  const check = (...args: string[]) => {
+    beat(board.path);
+    const { status, stdout, stderr } = spawnSync(SENSOR, ['--check', ...args], { encoding: 'utf8' });
+    return { status, stdout, stderr };
+  };
+  const at = ['--board', board.path, '--hosts', file(t, hosts.slice(0, 2))];
+  t.strictSame(check(...at), {
+    status: 1,
+    stdout:
+      's1.cluster.example.org is not on the board\nN001.Cluster.example.org is not on the board\n' +
+      '0 of 2 hosts are on the board\n',
+    stderr: `beoboard-sensor: ${unguarded}\n`,
+  });
+  t.strictSame(check(...at, ...domain), { status: 0, stdout: '2 of 2 hosts are on the board\n', stderr: '' });
+  const names = file(t, ['s1.cluster.example.org s1', 'gone.example.org nobody']);
+  const named = check(...at, ...domain, '--names', names);
+  t.equal(named.status, 0);
+  t.match(named.stdout, /^nobody, which --names has for gone\.example\.org, is not on the board\n2 of 2 hosts/);
+  stall(board, 60);
+  const { status, stdout, stderr } = spawnSync(SENSOR, ['--check', ...at], { encoding: 'utf8' });
+  t.match({ status, stdout, stderr }, { status: 1, stdout: '', stderr: /stalled/ }, 'nothing is known');
+});
+
 t.test('names', async t => {
   const board = makeBoard(t, { live: numbered(40), silent: ['cn7', 'x'.repeat(63), 'node8', 'global'] });
   const long = `${'x'.repeat(63)}y`;
@@ -237,7 +279,8 @@ t.test('names', async t => {
     ['end', 'CN7', 'y'.repeat(255)],
     'a host may be called end, and has its colon',
   );
-  t.equal(sensor.stderr, `beoboard-sensor: ${hostile.length - 1} lines are not the name of a host\n`);
+  const left = `beoboard-sensor: ${hostile.length - 1} lines are not the name of a host\n`;
+  t.equal(sensor.stderr.replace(/^.* 1 of 3 hosts are on the board.*\n/m, ''), left);
 });
 
 t.test('names that cannot be used', async t => {

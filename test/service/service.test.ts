@@ -134,7 +134,7 @@ for (const [verb, status] of [
     await end(t, manager, running);
   });
 
-t.test('beoboard slurm', { buffered: true, skip }, async t => {
+t.test('beoboard scheduler', { buffered: true, skip }, async t => {
   const manager = await Manager.start(t);
   const [slurm, path] = [standIn(t), folder(t)];
   const argv = ['slurm', '--board', boardPath(t), '--slurm-dir', path, '--slurm-bin', slurm, '--interval', '100ms'];

@@ -557,7 +557,8 @@ t.test('names on the board that Slurm does not show', async t => {
   };
   const nodes = () => board.map(name => ({ name, state: 'silent' }));
   const reader = { pieces: () => [{ nodes }] } as unknown as BoardReader;
-  const begin = (left = {}) => new Poll(reader, slurmOf(calls), {}, 'root', left);
+  const asked = { scheduler: slurmOf(calls), exceptions: {}, domain: undefined };
+  const begin = (left = {}) => new Poll(reader, asked, 'root', left);
   const lines = (text = '') => text.split('\n').filter(line => line !== '' && !line.startsWith('#'));
   const round = async (poll: Poll) => {
     const { skip, names } = await poll.round(() => 0);
@@ -568,7 +569,7 @@ t.test('names on the board that Slurm does not show', async t => {
 
   board = ['cn007', 'cn7'];
   t.same(await round(poll), { skip: ['cn007'], names: [] }, 'its sender has another name now: the old one is nobody');
-  poll.change(slurmOf(calls), { CN7: 'b7' });
+  poll.change({ ...asked, exceptions: { CN7: 'b7' } });
   board = ['cn007', 'b7'];
   t.same(await round(poll), { skip: ['cn007'], names: ['CN7 b7'] }, 'so has the file of exceptions');
   slurm = shown('n1');

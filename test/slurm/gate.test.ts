@@ -243,7 +243,7 @@ t.test('every rule', async t => {
     ['likewise, beside a silent node', board, `--nodes a@b,${'l'.repeat(64)}[1-2],s1`, 1, 'no: s1 has been silent for AGE'],
     ['likewise, closed', board, `--nodes n001,${'l'.repeat(64)}[1,2] --fail closed`, 1, `${CLOSED}a name is not one that the board can have (--nodes, column 6: a name that is too long; names have at most 63 characters)`],
     ['names that only Slurm has', board, '--nodes n001,_n1,n+[1-2]', 0, 'yes, though _n1 is not on the board, n+1 is not on the board, n+2 is not on the board: fails open'],
-    ['an exception for one of them, in a file that is old', board, `--nodes _N+2,n001 --names ${followed}`, 1, `no: _N+2 has been silent for AGE (${followed} was written AGO ago: is beoboard slurm running?)`],
+    ['an exception for one of them, in a file that is old', board, `--nodes _N+2,n001 --names ${followed}`, 1, `no: _N+2 has been silent for AGE (${followed} was written AGO ago: is beoboard scheduler running?)`],
     ['an old file of no matter', board, `--nodes n001 --names ${followed}`, 0, ''],
     ['a folder', board, `--nodes s1 --skip @${far}`, 0, `yes, though s1 has been silent for AGE and may be in power saving: cannot read '${far}': it is not a file: fails open`],
   ];

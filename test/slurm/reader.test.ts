@@ -1,4 +1,4 @@
-// beoboard slurm and the programs that show its files, with stand-ins for Slurm's commands: calls have limits, files
+// beoboard scheduler and the programs that show its files, with stand-ins for Slurm's commands: calls have limits, files
 // are complete and have the right permissions, an old answer stays and is called old, and nobody needs Slurm to look at
 // the board.
 
@@ -150,7 +150,7 @@ t.test('the file: what is written is read, and what is wrong with it is said', a
     ['', /is not JSON/],
     ['[1', /is not JSON/],
     ['null', /is not JSON/],
-    ['{"schema":1}', /is of another version; restart beoboard slurm/],
+    ['{"schema":1}', /is of another version; restart beoboard scheduler/],
     ['{"schema":2,"nodes":{}}', /has no nodes and jobs/],
   ] as const) {
     put(text);
@@ -211,12 +211,12 @@ t.test('the file: what is written is read, and what is wrong with it is said', a
     t.match(await new FileFollower(stateFile(path)).look(), { why: said });
   }
   rmSync(join(path, 'state'));
-  t.match(readState(path), { why: /is not there; start beoboard slurm on this machine \(docs\/slurm\.md\)$/ });
+  t.match(readState(path), { why: /is not there; start beoboard scheduler on this machine \(docs\/slurm\.md\)$/ });
   t.equal(stateTrouble(STATE, 6000), undefined);
   t.equal(stateTrouble(STATE, 21_000), undefined, 'it may take its time');
-  t.match(stateTrouble(STATE, 21_001), /^beoboard slurm has written nothing for 20\.0s: .* see systemctl status/);
-  t.match(stateTrouble(STATE, 999), /^beoboard slurm has written nothing since this machine was booted: /);
-  t.match(stateTrouble({ ...STATE, next_ms: Number.NaN }, 1500), /^beoboard slurm has written nothing for 500ms: /);
+  t.match(stateTrouble(STATE, 21_001), /^beoboard scheduler has written nothing for 20\.0s: .* see systemctl status/);
+  t.match(stateTrouble(STATE, 999), /^beoboard scheduler has written nothing since this machine was booted: /);
+  t.match(stateTrouble({ ...STATE, next_ms: Number.NaN }, 1500), /^beoboard scheduler has written nothing for 500ms: /);
   const failed = { ...answer, list: [], error: 'squeue took longer than 5.0s', error_since_ms: 2 };
   t.match(
     stateTrouble({ ...STATE, jobs: failed }, 1500),
@@ -256,7 +256,7 @@ t.test('the reader, and those who show what it leaves', async t => {
   t.match(before, {
     code: 1,
     stdout: '',
-    stderr: /^beoboard jobs: nothing is known about jobs: .* is not there; start beoboard slurm/,
+    stderr: /^beoboard jobs: nothing is known about jobs: .* is not there; start beoboard scheduler/,
   });
   t.match(
     (await run(['status', '--jobs', '--board', board, '--slurm-dir', path])).stdout,
@@ -559,7 +559,7 @@ t.test('the reader, and those who show what it leaves', async t => {
   const { stdout } = await run(['jobs', '--board', board, '--slurm-dir', path]);
   t.match(
     stdout,
-    /\nbeoboard slurm has written nothing for .*: what is shown of Slurm is that old; see systemctl status beoboard-slurm\n/,
+    /\nbeoboard scheduler has written nothing for .*: what is shown of Slurm is that old; see systemctl status beoboard-slurm\n/,
   );
 });
 
