@@ -3,16 +3,11 @@
 
 import { structs } from '../layout/layout.gen.js';
 import { ALWAYS, type Extract, extractor, GATHERED } from '../native/index.js';
-import type { SetBit } from '../shm/rates.js';
 import type { Cursor } from './cursor.js';
 import { type Measure, type Plain, taken } from './measures.js';
 import { perOf } from './units.js';
 
 const VALID = structs.report.fields.valid.offset;
-
-function numberOfSet(set: SetBit | undefined): number {
-  return set === undefined ? ALWAYS : (set.word - VALID) * 8 + 31 - Math.clz32(set.mask);
-}
 
 type GatheredKind = (typeof GATHERED)[number];
 
@@ -55,7 +50,8 @@ export class MeasureReader<C extends Cursor> {
         return;
       }
       const [kind, at, slow = false, ofRun = false] = described(take.plain);
-      rows.push(GATHERED.indexOf(kind), at, numberOfSet(set), Number(slow), Number(ofRun), place);
+      const number = set === undefined ? ALWAYS : (set.word - VALID) * 8 + 31 - Math.clz32(set.mask);
+      rows.push(GATHERED.indexOf(kind), at, number, Number(slow), Number(ofRun), place);
       scales.push(take.plain.factor, perOf(take.plain.factor));
     });
     this.#others = others;

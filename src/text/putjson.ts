@@ -24,7 +24,8 @@ export function putText(page: Page, text: string): void {
   bytes[at++] = QUOTE;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
-    if (isSpecial(code)) {
+    // JSON or a terminal needs it escaped, or it has more than one byte.
+    if (code < 0x20 || code > 0x7e || code === QUOTE || code === BACKSLASH) {
       page.part(Buffer.from(json(text)));
       return;
     }
@@ -32,11 +33,6 @@ export function putText(page: Page, text: string): void {
   }
   bytes[at++] = QUOTE;
   page.length = at;
-}
-
-/** Whether JSON or a terminal needs the character escaped, or it has more than one byte. */
-function isSpecial(code: number): boolean {
-  return code < 0x20 || code > 0x7e || code === QUOTE || code === BACKSLASH;
 }
 
 /** A number that may have a fraction. */

@@ -15,11 +15,9 @@ export const VALUES = 3 * SCALES.length;
 /** What is kept of a cell at each look: its state, and whether the node has a problem. */
 export const KEPT_BITS = STATE_MASK | CELL.unhealthy;
 
-function byteOf(value: number): number {
-  return value === NOT_MEASURED ? NONE : Math.round((value * VALUE_MOST_8) / VALUE_MOST);
-}
-
-export const BYTES = Uint8Array.from({ length: 4096 }, (_, value) => byteOf(value));
+export const BYTES = Uint8Array.from({ length: 4096 }, (_, value) =>
+  value === NOT_MEASURED ? NONE : Math.round((value * VALUE_MOST_8) / VALUE_MOST),
+);
 
 /** The history of BLOCK nodes. */
 export class HistoryBlock {

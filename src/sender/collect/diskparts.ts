@@ -73,7 +73,7 @@ function lookInto(path: string): boolean | undefined {
  */
 function isDisk(sys: string, name: string): boolean {
   const path = pathOf(sys, name);
-  if (NO_DISK.test(name) || !hasSize(readOnce(`${path}/size`)) || lookInto(`${path}/slaves`) === true) return false;
+  if (NO_DISK.test(name) || !u64(readOnce(`${path}/size`)?.trim()) || lookInto(`${path}/slaves`) === true) return false;
   return lstatSync(`${path}/device`, { throwIfNoEntry: false }) !== undefined || looksWhole(name);
 }
 
@@ -89,11 +89,6 @@ function pathOf(sys: string, name: string): string {
 function serialOf(sys: string, name: string): string {
   const path = pathOf(sys, name);
   return readOnce(`${path}/diskseq`) ?? readOnce(`${path}/device/serial`) ?? readOnce(`${path}/device/wwid`) ?? '';
-}
-
-function hasSize(text: string | undefined): boolean {
-  const sectors = u64(text?.trim());
-  return sectors !== undefined && sectors > 0;
 }
 
 /**
