@@ -124,11 +124,6 @@ export interface HttpOptions extends Partial<TcpOptions> {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The name of a Host header without its port. */
-function nameOf(host: string): string {
-  return plainName(host.replace(/^\[(.*)\](?::\d*)?$|:\d*$/, '$1').replace(/\.$/, ''));
-}
-
 export class HttpServer extends TcpServer<HttpConnection, HttpCounts> {
   readonly #handle: Handler;
   readonly #names: ReadonlySet<string>;
@@ -273,7 +268,8 @@ export class HttpServer extends TcpServer<HttpConnection, HttpCounts> {
     try {
       const { host, path, search } = targetOf(request);
       // A page of another site, whose owner made its name resolve to this address, must not read what is served here.
-      if (!this.#isOurs(nameOf(host), socket)) {
+      const name = plainName(host.replace(/^\[(.*)\](?::\d*)?$|:\d*$/, '$1').replace(/\.$/, '')); // without its port
+      if (!this.#isOurs(name, socket)) {
         this.counts.misnamed++;
         throw new Refusal(
           'other_host',

@@ -47,11 +47,6 @@ export function jobsByNode(jobs: readonly SchedulerJob[]): Map<string, Scheduler
   return found;
 }
 
-/** Whether a job runs, and has run for long enough to draw conclusions. */
-function isSettled({ state, start_s }: SchedulerJob, nowS: number): boolean {
-  return state === 'RUNNING' && start_s !== undefined && nowS - start_s >= YOUNG_S;
-}
-
 function kindsOf(
   node: SchedulerNode,
   jobs: readonly SchedulerJob[],
@@ -60,7 +55,9 @@ function kindsOf(
 ): DifferenceKind[] {
   const { base } = node;
   if (base === undefined || node.ending) return [];
-  const settled = jobs.length > 0 && jobs.every(job => isSettled(job, nowS));
+  const isSettled = ({ state, start_s }: SchedulerJob) =>
+    state === 'RUNNING' && start_s !== undefined && nowS - start_s >= YOUNG_S;
+  const settled = jobs.length > 0 && jobs.every(isSettled);
   if (seen.state === 'silent') {
     const kinds: DifferenceKind[] = node.takes_jobs ? ['silent_schedulable'] : [];
     return settled ? [...kinds, 'job_on_silent'] : kinds;

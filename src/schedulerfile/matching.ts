@@ -24,10 +24,7 @@ function countEach(texts: Iterable<string>): Map<string, number> {
 
 const hostOf = ({ name, host }: Pick<SchedulerNode, 'name' | 'host'>) => lowerCase(host ?? name);
 
-/**
- * Matches a scheduler's nodes with those of the board. `exceptions`: names on the board by NodeName. `domain`: what hosts
- * may have behind their names, unless the board has names with domains; never for orders.
- */
+/** Matches a scheduler's nodes with the board's. `exceptions`: by NodeName. `domain`: the stated one, never for orders. */
 export function match(
   nodes: readonly Pick<SchedulerNode, 'name' | 'host'>[],
   board: readonly string[],

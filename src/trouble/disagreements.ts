@@ -47,16 +47,11 @@ const WORDS: Readonly<
   busy_without_job: () => 'busy without a job: processes that a job left, or somebody who is logged in',
 };
 
-/** Before the board has listened for so long, nodes may be about to be heard for the first time. */
-const LISTENED_MS = 60_000;
-
-/**
- * That the board has none of the hosts that the scheduler expects to be on: whoever asks it by the scheduler's names
- * learns nothing. Undefined: it has one, or none is expected, or that is not known.
- */
+/** That the board has none of the hosts that the scheduler expects to be on; undefined: it has one, or it is not known. */
 export function unguardedText(view: SchedulerView, board: Snapshot): string | undefined {
   const { trouble, state, pairing } = view;
-  if (trouble !== undefined || board.stalled || board.retired || board.listenedMs < LISTENED_MS) return undefined;
+  // Before a minute, nodes may be about to be heard for the first time.
+  if (trouble !== undefined || board.stalled || board.retired || board.listenedMs < 60_000) return undefined;
   const { list = [] } = state?.nodes ?? {};
   const on = list.filter(({ asleep, base }) => !asleep && base !== 'future' && base !== 'down').map(({ name }) => name);
   const { names, matched } = pairing;
