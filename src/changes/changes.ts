@@ -74,6 +74,9 @@ const DETAIL: Readonly<Partial<Record<RingEventKind, Detail>>> = {
   followed: 'master',
   deaf: 'deaf_ms',
 };
+/** Whether an event of the ring is a node's boot. */
+export const isBoot = ({ kind }: EventEntry) => enums.event_kind[kind] === 'reboot';
+
 const OF_LINKS: readonly string[] = ['link_up', 'link_down', 'dark', 'lit'] satisfies RingEventKind[];
 
 const TOGETHER = 1024;

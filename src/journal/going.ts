@@ -72,8 +72,13 @@ export class Going {
   /** Whether that was told of this subject, or anything later of the kind. */
   isTold(event: string, which: string | undefined, subject: string, fromMs: number): boolean {
     const told = this.#told.get(keyOf(event, which, subject));
-    // Times are written in whole ms, by a clock that is slewed.
-    return told !== undefined && fromMs <= told + 10;
+    return told !== undefined && fromMs <= told + LATER_MS;
+  }
+
+  /** It is told, though its line may still wait. */
+  tell(event: string, which: string | undefined, subject: string, fromMs: number): void {
+    const key = keyOf(event, which, subject);
+    this.#told.set(key, Math.max(fromMs, this.#told.get(key) ?? 0));
   }
 
   /** When the last of the kind began that was told of this subject, CLOCK_MONOTONIC, ms. */

@@ -3,6 +3,7 @@
 
 import { BEGINS, ENDS, type Happening, type JournalJob, SHARERS, TOGETHER_MS, whichOf } from '../journalfile/format.js';
 import { fold } from '../text/hostlists.js';
+import { getOrInsert } from '../text/maps.js';
 
 /** Something that happened to a node, a link or the board. Times are of CLOCK_MONOTONIC, ms. */
 export interface Occurrence {
@@ -21,39 +22,49 @@ export interface Occurrence {
   readonly job?: JournalJob | undefined;
 }
 
-/** The kind of an occurrence and what it happened to: the same again and again is only counted. */
+/** The kind of an occurrence and what it happened to: the same again and again is only counted, with its ends. */
 function keyOf({ what, node }: Occurrence): string {
-  return [what.event, whichOf(what) || (what.reason ?? ''), node ?? what.link ?? ''].join('\0');
+  return [BEGINS.get(what.event) ?? what.event, whichOf(what) || (what.reason ?? ''), node ?? what.link ?? ''].join(
+    '\0',
+  );
 }
 
 const MINUTE_MS = 60_000;
 
-/** After one occurrence, those that follow it within a minute are counted, and the last of them is given then. */
+/** So many of a kind are given at once; those that follow within the minute are counted, and the last is given then. */
+const BURST = 3;
+
+/** What was given of a kind since `atMs`, and what was held since: of begins and moments (false), and of ends (true). */
+interface Given {
+  readonly atMs: number;
+  left: number;
+  readonly held: Map<boolean, { last: Occurrence; count: number }>;
+}
+
 export class Limiter {
   /** By key, in the order of `atMs`. */
-  readonly #given = new Map<string, { atMs: number; last?: Occurrence; held: number }>();
+  readonly #given = new Map<string, Given>();
 
   admits(one: Occurrence, nowMs: number): boolean {
-    const key = keyOf(one);
-    const given = this.#given.get(key);
-    if (given === undefined) {
-      this.#given.set(key, { atMs: nowMs, held: 0 });
-      return true;
-    }
-    given.last = one;
-    given.held++;
+    const isEnd = BEGINS.has(one.what.event);
+    const given = getOrInsert(this.#given, keyOf(one), () => ({ atMs: nowMs, left: BURST, held: new Map() }));
+    // The end of what was given is given: neither stands there without the other.
+    if (given.held.size === 0 && (isEnd || given.left-- > 0)) return true;
+    const { last: before, count } = given.held.get(isEnd) ?? { count: 0 };
+    const missed = (before?.missed ?? 0) + (one.missed ?? 0);
+    given.held.set(isEnd, { last: { ...one, missed }, count: count + 1 });
     return false;
   }
 
   /** Those that were held until now; all of them at the end. */
   *due(nowMs: number, all = false): Generator<Occurrence> {
-    for (const [key, { atMs, last, held }] of this.#given) {
+    for (const [key, { atMs, held }] of this.#given) {
       if (!all && nowMs - atMs < MINUTE_MS) return;
       this.#given.delete(key);
-      if (last === undefined) continue;
+      if (held.size === 0) continue;
       // Behind all others: this walk ends before it, because it is not due yet.
-      if (!all) this.#given.set(key, { atMs: nowMs, held: 0 });
-      yield { ...last, ...(held > 1 && { more: held - 1 }) };
+      if (!all) this.#given.set(key, { atMs: nowMs, left: 0, held: new Map() });
+      for (const { last, count } of held.values()) yield { ...last, ...(count > 1 && { more: count - 1 }) };
     }
   }
 }
@@ -85,7 +96,8 @@ function least(a: number | undefined, b: number | undefined): number | undefined
   return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
 }
 
-function join(group: EventGroup, { node, fromMs, toMs, wordsMs, more = 0, missed = 0, ring, job }: Occurrence): void {
+function join(group: EventGroup, one: Occurrence): void {
+  const { node, fromMs, toMs, wordsMs, more = 0, missed = 0, ring, job } = one;
   if (node !== undefined) group.nodes.push(node);
   if (node !== undefined && job !== undefined) group.jobs.push([job, node]);
   if (fromMs < group.fromMs) group.first = node;
@@ -148,11 +160,15 @@ export class EventGrouping {
   take(nowMs: number, all = false): EventGroup[] {
     const due = all ? this.#groups.length : this.#groups.findIndex(({ atMs }) => nowMs - atMs < TOGETHER_MS);
     const taken = this.#groups.splice(0, due < 0 ? this.#groups.length : due);
-    const spells = new Set(this.#groups.length === 0 ? [] : taken.flatMap(spellsOf));
-    if (spells.size > 0) {
-      const isOf = (group: EventGroup) => spellsOf(group).some(spell => spells.has(spell));
-      taken.push(...this.#groups.filter(isOf));
-      this.#groups = this.#groups.filter(group => !taken.includes(group));
+    // What comes along may bring others along.
+    for (let from = 0; from < taken.length && this.#groups.length > 0; ) {
+      const spells = new Set(taken.slice(from).flatMap(spellsOf));
+      from = taken.length;
+      const [along, rest] = [true, false].map(isAlong =>
+        this.#groups.filter(group => spellsOf(group).some(spell => spells.has(spell)) === isAlong),
+      ) as [EventGroup[], EventGroup[]];
+      taken.push(...along);
+      this.#groups = rest;
     }
     taken.sort(
       (a, b) => orderOf(a) - orderOf(b) || Number(BEGINS.has(a.what.event)) - Number(BEGINS.has(b.what.event)),

@@ -2,6 +2,7 @@
 
 import type { Line } from '../journalfile/format.js';
 import { BOARD_MOST, expand } from '../text/hostlists.js';
+import { getOrInsert } from '../text/maps.js';
 import { oneLine } from '../text/text.js';
 
 const HOUR_MS = 3_600_000;
@@ -31,7 +32,6 @@ export class HourCounts {
   /** Since when all lines were given, ms since 1970. */
   #sinceMs: number | undefined;
   #begun: OpenEvent[] = [];
-  readonly #times = new Map<string, Map<string, number>>();
 
   add(line: Line): void {
     this.#sinceMs ??= Date.parse(line.at);
@@ -39,21 +39,21 @@ export class HourCounts {
     if (key === undefined || line.repeated) return;
     const { nodes = '', count = 1, more = 0, missed = 0, from = line.at } = line;
     // A line that several nodes share does not say which of them had the repetitions (`more`), so each gets its share.
-    const begun = { ms: Date.parse(from), key, nodes, times: 1 + Math.floor((more + missed) / Math.max(1, count)) };
-    this.#begun.push(begun);
-    this.#count(begun, 1);
-    if (this.#begun.length > LINES_MOST) this.#count(this.#begun.shift() as OpenEvent, -1);
+    const times = 1 + Math.floor((more + missed) / Math.max(1, count));
+    this.#begun.push({ ms: Date.parse(from), key, nodes, times });
+    if (this.#begun.length > LINES_MOST) this.#begun.shift();
   }
 
-  #count({ key, nodes, times }: OpenEvent, sign: 1 | -1): void {
-    const subjects = this.#times.get(key) ?? new Map<string, number>();
-    this.#times.set(key, subjects);
-    for (const subject of nodes === '' ? [''] : expand(nodes, BOARD_MOST)) {
-      const now = (subjects.get(subject) ?? 0) + sign * times;
-      if (now > 0) subjects.set(subject, now);
-      else subjects.delete(subject);
+  /** How often, by key and node, within the hour before that time. */
+  #times(nowMs: number): ReadonlyMap<string, ReadonlyMap<string, number>> {
+    this.#begun = this.#begun.filter(({ ms }) => ms >= nowMs - HOUR_MS);
+    const found = new Map<string, Map<string, number>>();
+    for (const { key, nodes, times } of this.#begun) {
+      const subjects = getOrInsert(found, key, () => new Map());
+      for (const subject of nodes === '' ? [''] : expand(nodes, BOARD_MOST))
+        subjects.set(subject, (subjects.get(subject) ?? 0) + times);
     }
-    if (subjects.size === 0) this.#times.delete(key);
+    return found;
   }
 
   /**
@@ -62,8 +62,7 @@ export class HourCounts {
    */
   most(nowMs: number): Readonly<Record<string, number>> | undefined {
     if (this.#sinceMs === undefined || this.#sinceMs > nowMs - HOUR_MS) return undefined;
-    this.#forget(nowMs);
-    const found = [...this.#times].map(([key, subjects]) => {
+    const found = [...this.#times(nowMs)].map(([key, subjects]) => {
       let most = 0;
       for (const times of subjects.values()) most = Math.max(most, times);
       return [key, most] as const;
@@ -73,21 +72,14 @@ export class HourCounts {
 
   /** By key and node: how often it began within that hour, or since the journal began, if three times or more. */
   often(nowMs: number): Readonly<Record<string, Readonly<Record<string, number>>>> {
-    this.#forget(nowMs);
     const found: Record<string, Record<string, number>> = {};
     let left = KEYS_MOST;
-    for (const [key, subjects] of this.#times)
+    for (const [key, subjects] of this.#times(nowMs))
       for (const [node, times] of subjects)
         if (node !== '' && times >= OFTEN && left-- > 0) {
           found[key] ??= {};
           found[key][node] = times;
         }
     return found;
-  }
-
-  #forget(nowMs: number): void {
-    const fromMs = nowMs - HOUR_MS;
-    for (const old of this.#begun) if (old.ms < fromMs) this.#count(old, -1);
-    this.#begun = this.#begun.filter(({ ms }) => ms >= fromMs);
   }
 }

@@ -42,7 +42,7 @@ export const verb = defineVerb({
   notes: `Writes JSON lines: when nodes fell silent and were heard again, problems with their begin and end, boots with what was said last, links,
 rejected reports, the receiver's own faults, and, for those who may read them, the jobs on nodes that fell silent or differ from the others: docs/journal.md has
 them all. beoboard events --since reads them. It looks once a second; what happened while it did not run it takes from the board. Lines
-are on the disk within 4 s. Nodes to which the same happens within 2 s share a line; what happens again within a minute is counted. If
+are on the disk within 4 s. Nodes to which the same happens within 2 s share a line; from the fourth time within a minute on it is counted. If
 nothing can be written, as on a full disk, it waits, says so in its log and in --journal-run, and beoboard check warns.
 SIGHUP reads --keep and --most again. SIGTERM and SIGINT stop it.`,
 });

@@ -2,8 +2,8 @@
 // outlive the journal's daemon, so that what happened while it did not run is found afterwards. Writes nothing itself.
 
 import type { Ack } from '../acks/acks.js';
-import { type BoardChange, ChangeFollower, type StateCounts } from '../changes/changes.js';
-import { type Happening, type JournalJob, type Line, lineId } from '../journalfile/format.js';
+import { type BoardChange, ChangeFollower, isBoot, type StateCounts } from '../changes/changes.js';
+import { ENDS, type Happening, type JournalJob, LATER_MS, type Line, lineId } from '../journalfile/format.js';
 import type { PublishedOrder } from '../schedulerfile/orderfile.js';
 import type { SchedulerState } from '../schedulerfile/statefile.js';
 import type { Memory } from '../shm/memory.js';
@@ -11,6 +11,7 @@ import { MemoryWatch } from '../shm/memorywatch.js';
 import { PROBLEMS, type Problem } from '../shm/problems.js';
 import type { BoardReader } from '../shm/reader.js';
 import { BOARD_MOST, expand, NameRanges } from '../text/hostlists.js';
+import { getOrInsert } from '../text/maps.js';
 import { Going } from './going.js';
 import { EventGrouping, happeningOf, Limiter, type Occurrence } from './grouping.js';
 import { byJob } from './jobs.js';
@@ -21,6 +22,9 @@ export interface MasterClocks {
   readonly monoMs: number;
   readonly realMs: number;
 }
+
+/** The most events that the ring has. */
+const RING = 4096;
 
 /** A step of the wall clock that is told, ms; what it is slewed by between two looks is far less. */
 const STEP_MS = 250;
@@ -36,6 +40,46 @@ function steadied(now: MasterClocks, before: MasterClocks = now): MasterClocks {
   const distance = before.realMs - before.monoMs;
   const isSame = Math.abs(now.realMs - now.monoMs - distance) <= DISTANCE_MS;
   return isSame ? { monoMs: now.monoMs, realMs: now.monoMs + distance } : now;
+}
+
+/** When that was, CLOCK_MONOTONIC, ms. */
+const timeOf = ({ nowMs }: Memory, agoMs: number) => nowMs - agoMs;
+
+/** Something that lasts, as a memory has the last of its kind; times of CLOCK_MONOTONIC, ms. */
+interface RememberedSpell {
+  readonly count: number;
+  readonly fromMs: number;
+  /** Undefined: it lasts. */
+  readonly toMs: number | undefined;
+  /** When a problem was last seen. */
+  readonly seenMs?: number;
+  /** What was said before it, and how it ended. */
+  readonly said?: Partial<Happening>;
+  readonly how?: Partial<Happening>;
+}
+
+/** The last silence, or the last episode of that problem. */
+function spellOf(memory: Memory, problem: Problem | undefined): RememberedSpell | undefined {
+  if (problem !== undefined) {
+    const episode = memory.episode(problem);
+    if (episode === undefined) return undefined;
+    const seenMs = timeOf(memory, episode.seenMs);
+    const fromMs = timeOf(memory, episode.beganMs);
+    return { count: episode.count, fromMs, toMs: episode.isOver ? seenMs : undefined, seenMs };
+  }
+  const { silence, lastWords } = memory;
+  if (silence === undefined) return undefined;
+  const isSaid = lastWords !== undefined && Math.abs(lastWords.reportedMs - silence.beganMs) <= CLOSE_MS;
+  return {
+    count: silence.count,
+    fromMs: timeOf(memory, silence.beganMs),
+    toMs: silence.endedMs === undefined ? undefined : timeOf(memory, silence.endedMs),
+    ...(isSaid && { said: { last_words: lastWords.rows } }),
+    // In tenths of a second: nodes of one host that stood still together share a line.
+    ...(silence.stoodStillMs !== undefined && {
+      how: { stood_still_ms: Math.floor(silence.stoodStillMs / 100) * 100 },
+    }),
+  };
 }
 
 const iso = (time: string) => new Date(Date.parse(time)).toISOString();
@@ -69,6 +113,10 @@ export class JournalRecorder {
   /** Whether the memories were not looked at yet, so that what they tell may be old. */
   #isFirst = true;
   #opened = 0;
+  /** How far the begins of the same lie apart at this look, ms. */
+  #likeMs = 0;
+  #boots = new Map<number, number[]>();
+  #nextBoot = 1;
   #names: readonly string[] = [];
   /** Since when the receiver is stalled. */
   #stalledMs: number | undefined;
@@ -296,25 +344,39 @@ export class JournalRecorder {
   /** What the memories of trouble say that they did not say at the last look. */
   #remember(): void {
     const follower = this.#follows;
-    if (this.#opened !== this.#reader.opened && this.#opened !== 0) {
+    const isAnother = this.#opened !== this.#reader.opened;
+    if (isAnother && this.#opened !== 0) {
       const numbers = new Map(this.#names.map((name, i) => [name, i]));
       this.#watch.renumber(follower.names.map(name => numbers.get(name) ?? -1));
+      this.#nextBoot = 1;
     }
+    this.#likeMs = isAnother ? LATER_MS : 0;
     this.#opened = this.#reader.opened;
     this.#names = follower.names;
+    this.#readBoots();
     const changes = this.#watch.look(this.#names.length);
     let step = changes.next();
     for (; step.done !== true; step = changes.next()) {
       const { index, before, now } = step.value;
       const node = this.#names[index] as string;
-      this.#tellBoot(node, before, now);
-      this.#tellSilence(node, before, now);
-      if (this.#isFirst || before.recentBits !== now.recentBits || before.bootMs !== now.bootMs)
-        this.#tellProblems(node, before, now);
+      this.#tellBoot(index, before, now);
+      this.#tellSpell(node, undefined, before, now);
+      if (this.#isFirst || isAnother || before.recentBits !== now.recentBits || before.bootMs !== now.bootMs)
+        for (const problem of PROBLEMS) this.#tellSpell(node, problem, before, now);
     }
     this.remembers = step.value;
     if (this.#isFirst) this.#confirm();
+    if (this.#isFirst && this.#knownFromMs === Number.POSITIVE_INFINITY) this.#knownFromMs = this.#clocks.monoMs;
     this.#isFirst = false;
+  }
+
+  /** The boots that the ring has, and that were not read before, by record: at the first look all of them. */
+  #readBoots(): void {
+    this.#boots = new Map();
+    const { next, events } = this.#reader.events(this.#nextBoot, RING);
+    this.#nextBoot = next;
+    for (const { subject, stampNs } of events.filter(isBoot))
+      getOrInsert(this.#boots, subject, () => []).push(Number(stampNs / 1_000_000n));
   }
 
   /** What the journal's last lines say of nodes that are not on this board, or not remembered, goes on no longer. */
@@ -332,94 +394,59 @@ export class JournalRecorder {
     }
   }
 
-  /** When that was, CLOCK_MONOTONIC, ms. */
-  #time({ nowMs }: Memory, agoMs: number): number {
-    return nowMs - agoMs;
-  }
-
-  #tellBoot(node: string, before: Memory, now: Memory): void {
-    if (now.bootMs === undefined) return;
-    const fromMs = this.#time(now, now.bootMs);
-    if (before.bootMs !== undefined && this.#time(before, before.bootMs) === fromMs) return;
-    if (this.#isOld('boot', undefined, node, fromMs, false)) return;
+  #tellBoot(index: number, before: Memory, now: Memory): void {
+    const node = this.#names[index] as string;
+    const lastMs = now.bootMs === undefined ? undefined : timeOf(now, now.bootMs);
+    // The memory has the last one, with what was said before it; the ring those before.
+    for (const fromMs of this.#boots.get(index) ?? [])
+      if (lastMs === undefined || fromMs < lastMs - CLOSE_MS)
+        if (!this.#isOld('boot', undefined, node, fromMs, false))
+          this.#add({ what: { event: 'boot', ...this.#late }, node, fromMs });
+    if (lastMs === undefined || this.#isOld('boot', undefined, node, lastMs, false)) return;
     // Last words are noted at a boot unless it follows a goodbye or a silence, and then they stand since the silence.
     const { lastWords, silence } = now;
-    const wordsMs = lastWords && this.#time(now, lastWords.reportedMs);
-    const was = before.lastWords && this.#time(before, before.lastWords.reportedMs);
-    const endsSilence =
-      silence?.endedMs !== undefined && Math.abs(this.#time(now, silence.endedMs) - fromMs) <= CLOSE_MS;
+    const wordsMs = lastWords && timeOf(now, lastWords.reportedMs);
+    const was = before.lastWords && timeOf(before, before.lastWords.reportedMs);
+    const endsSilence = silence?.endedMs !== undefined && Math.abs(timeOf(now, silence.endedMs) - lastMs) <= CLOSE_MS;
     const isSaid = lastWords !== undefined && (endsSilence || (!this.#isFirst && wordsMs !== was));
     const how = isSaid ? { last_words: lastWords.rows } : this.#isFirst ? {} : { goodbye: true };
-    this.#add({ what: { event: 'boot', ...how, ...this.#late }, node, fromMs, wordsMs: isSaid ? wordsMs : undefined });
+    const what = { event: 'boot', ...how, ...this.#late };
+    this.#add({ what, node, fromMs: lastMs, wordsMs: isSaid ? wordsMs : undefined });
   }
 
-  #tellSilence(node: string, before: Memory, now: Memory): void {
-    const [was, is] = [before.silence, now.silence];
+  /** A silence, or the episode of a problem. */
+  #tellSpell(node: string, problem: Problem | undefined, before: Memory, now: Memory): void {
+    const begin = problem === undefined ? 'silent' : 'problem';
+    const end = ENDS[begin];
+    const which = problem === undefined ? {} : { problem };
+    const [was, is] = [spellOf(before, problem), spellOf(now, problem)];
+    // The same on another board may have been written by another clock.
+    const isSame = was !== undefined && is !== undefined && Math.abs(was.fromMs - is.fromMs) <= this.#likeMs;
+    if (isSame && (was.toMs === undefined) === (is.toMs === undefined)) return;
+    const ends = (fromMs: number, toMs: number, how: Partial<Happening>) =>
+      this.#add({ what: { event: end, ...which, ...how }, node, fromMs, toMs: Math.max(fromMs, toMs) });
+    // It has ended unseen: at the latest when the next one began, or as it was last seen, or when a board that was made
+    // from nothing heard the node.
+    if (!isSame && was !== undefined && was.toMs === undefined) {
+      const overMs = was.seenMs ?? is?.fromMs;
+      if (overMs !== undefined) ends(was.fromMs, overMs, { late: true });
+    }
     if (is === undefined) {
-      this.#tellForgotten(node, was && this.#time(before, was.beganMs), now);
+      const fromMs = problem === undefined ? this.#going.toldMs(begin, undefined, node) : undefined;
+      if (fromMs === undefined || now.heardMs === undefined) return;
+      const heardMs = timeOf(now, now.heardMs);
+      if (heardMs <= fromMs + LATER_MS) return;
+      if (this.#going.goesOn(begin, undefined, node)) ends(fromMs, heardMs, { late: true });
       return;
     }
-    const fromMs = this.#time(now, is.beganMs);
-    const toMs = is.endedMs === undefined ? undefined : this.#time(now, is.endedMs);
-    const isSame = was !== undefined && this.#time(before, was.beganMs) === fromMs;
-    if (isSame && (was.endedMs !== undefined) === (toMs !== undefined)) return;
-    const heard = (from: number, to: number, late: object) =>
-      this.#add({ what: { event: 'heard_again', ...late }, node, fromMs: from, toMs: to });
-    const goesOn = this.#going.goesOn('silent', undefined, node);
+    const goesOn = this.#going.goesOn(begin, problem, node);
     if (!isSame) {
-      // The silence that was open before has ended unseen, at the latest when this one began.
-      if (was !== undefined && was.endedMs === undefined)
-        heard(this.#time(before, was.beganMs), fromMs, { late: true });
-      if (!this.#isOld('silent', undefined, node, fromMs, toMs === undefined)) {
+      if (!this.#isOld(begin, problem, node, is.fromMs, is.toMs === undefined)) {
         const missed = this.#isFirst ? 0 : is.count - (was?.count ?? 0) - 1;
-        const said = now.lastWords;
-        const isSaid = said !== undefined && Math.abs(this.#time(now, said.reportedMs) - fromMs) <= CLOSE_MS;
-        const what = { event: 'silent', ...(isSaid && { last_words: said.rows }), ...this.#late };
-        this.#add({ what, node, fromMs, missed });
+        this.#add({ what: { event: begin, ...which, ...is.said, ...this.#late }, node, fromMs: is.fromMs, missed });
       } else if (!goesOn) return;
     }
-    // In tenths of a second: nodes of one host that stood still together share a line.
-    const still = is.stoodStillMs === undefined ? {} : { stood_still_ms: Math.floor(is.stoodStillMs / 100) * 100 };
-    if (toMs !== undefined) heard(fromMs, toMs, { ...still, ...this.#late });
-  }
-
-  /** A board that was made from nothing knows no silence; one that went on ended when this board heard the node. */
-  #tellForgotten(node: string, wasMs: number | undefined, now: Memory): void {
-    if (now.heardMs === undefined || !this.#going.goesOn('silent', undefined, node)) return;
-    const toMs = this.#time(now, now.heardMs);
-    const fromMs = wasMs ?? this.#going.toldMs('silent', undefined, node) ?? toMs;
-    this.#add({ what: { event: 'heard_again', late: true }, node, fromMs, toMs });
-  }
-
-  #tellProblems(node: string, before: Memory, now: Memory): void {
-    for (const problem of PROBLEMS) {
-      const [was, is] = [before.episode(problem), now.episode(problem)];
-      if (is === undefined) {
-        // A board that was made from nothing does not remember the problem. Its end is the time at which the board
-        // before last saw it.
-        if (was !== undefined && !was.isOver)
-          this.#add({
-            what: { event: 'problem_resolved', problem, late: true },
-            ...{ node, fromMs: this.#time(before, was.beganMs), toMs: this.#time(before, was.seenMs) },
-          });
-        continue;
-      }
-      const fromMs = this.#time(now, is.beganMs);
-      const isSame = was !== undefined && this.#time(before, was.beganMs) === fromMs;
-      if (isSame && was.isOver === is.isOver) continue;
-      const resolved = (from: number, to: number, late: object) =>
-        this.#add({ what: { event: 'problem_resolved', problem, ...late }, node, fromMs: from, toMs: to });
-      const goesOn = this.#going.goesOn('problem', problem, node);
-      if (!isSame) {
-        if (was !== undefined && !was.isOver)
-          resolved(this.#time(before, was.beganMs), this.#time(before, was.seenMs), { late: true });
-        if (!this.#isOld('problem', problem, node, fromMs, !is.isOver)) {
-          const missed = this.#isFirst ? 0 : is.count - (was?.count ?? 0) - 1;
-          this.#add({ what: { event: 'problem', problem, ...this.#late }, node, fromMs, missed });
-        } else if (!goesOn) continue;
-      }
-      if (is.isOver) resolved(fromMs, this.#time(now, is.seenMs), this.#late);
-    }
+    if (is.toMs !== undefined) ends(is.fromMs, is.toMs, { ...is.how, ...this.#late });
   }
 
   /** What the first look finds was not seen when it happened. */
@@ -427,10 +454,12 @@ export class JournalRecorder {
     return this.#isFirst ? { late: true } : {};
   }
 
-  /** Whether what the first look finds is told already, or was over before anything that is known of the journal. */
+  /** Whether that is told already, or was over before the journal began. */
   #isOld(event: string, problem: string | undefined, node: string, fromMs: number, goesOn: boolean): boolean {
-    if (!this.#isFirst) return false;
-    return this.#going.isTold(event, problem, node, fromMs) || (!goesOn && fromMs < this.#knownFromMs);
+    if (this.#going.isTold(event, problem, node, fromMs)) return true;
+    if (!goesOn && fromMs < this.#knownFromMs) return true;
+    this.#going.tell(event, problem, node, fromMs);
+    return false;
   }
 
   get #clocks(): MasterClocks {

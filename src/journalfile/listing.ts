@@ -73,44 +73,28 @@ export function compareEnd(begin: BeginLine, end: Line): number {
   return monotonicOf(end, end.from_last ?? end.from) < monotonicOf(begin, first) - LATER_MS ? -1 : 0;
 }
 
-/** The numbers of a row. Those of its end are NaN until there is one. */
-const COLUMNS = ['from', 'place', 'bytes', 'to', 'toLast', 'least', 'most', 'left', 'unrecorded'] as const;
-type ListingColumn = (typeof COLUMNS)[number];
-const STRIDE = COLUMNS.length;
-const AT = Object.fromEntries(COLUMNS.map((name, i) => [name, i])) as Readonly<Record<ListingColumn, number>>;
-
-/** A place as one number: no segment is larger. */
-const SEGMENT = 2 ** 25;
-
-class ListingRows {
-  #numbers = new Float64Array(STRIDE << 10);
-  count = 0;
-
-  add(numbers: Readonly<Record<ListingColumn, number>>): number {
-    const at = this.count * STRIDE;
-    if (at === this.#numbers.length) {
-      const more = new Float64Array(2 * at);
-      more.set(this.#numbers);
-      this.#numbers = more;
-    }
-    for (const name of COLUMNS) this.#numbers[at + AT[name]] = numbers[name];
-    return this.count++;
-  }
-
-  get(row: number, column: ListingColumn): number {
-    return this.#numbers[row * STRIDE + AT[column]] as number;
-  }
-
-  set(row: number, column: ListingColumn, value: number): void {
-    this.#numbers[row * STRIDE + AT[column]] = value;
-  }
+/** What is held of an event; times in ms since 1970. Those of its end are NaN until there is one. */
+interface ListingRow {
+  readonly from: number;
+  readonly place: Place;
+  to: number;
+  toLast: number;
+  /** How long it lasted, for the first and the last of its nodes. */
+  least: number;
+  most: number;
+  /** For how many nodes it goes on, and for how many its end was not recorded. */
+  left: number;
+  unrecorded: number;
 }
 
 const bootOf = ({ id }: Pick<Line, 'id'>) => id.slice(0, 16);
 
+/** How far the wall clock was ahead of CLOCK_MONOTONIC as a line was written, ms. */
+const distanceOf = ({ at, mono_ms }: BeginLine) => Date.parse(at) - mono_ms;
+
 /** The events of one journal. */
 export class Listing {
-  readonly #rows = new ListingRows();
+  readonly #rows: ListingRow[] = [];
   /** The rows of what goes on, by kind and node. */
   #going = new Map<string, number>();
   /** The rows that went on before the daemon began anew, until it has repeated those that still do. */
@@ -154,10 +138,9 @@ export class Listing {
   }
 
   /** A row of a line; `left`: for how many nodes it goes on. */
-  #add({ from, at, to, to_last = to }: Line, { segment, offset, bytes }: Place, left = 0): number {
+  #add({ from, at, to, to_last = to }: Line, place: Place, left = 0): number {
     const ends = { to: Date.parse(to ?? ''), toLast: Date.parse(to_last ?? ''), least: Number.NaN, most: Number.NaN };
-    const place = segment * SEGMENT + offset;
-    return this.#rows.add({ from: Date.parse(from ?? at), place, bytes, ...ends, left, unrecorded: 0 });
+    return this.#rows.push({ from: Date.parse(from ?? at), place, ...ends, left, unrecorded: 0 }) - 1;
   }
 
   #begin(line: Line, place: Place, subjects: readonly string[]): void {
@@ -206,28 +189,26 @@ export class Listing {
     }
   }
 
-  #close(key: string, row: number, line: Line): void {
+  #close(key: string, number: number, line: Line): void {
     const { from = line.at, to = from, to_last = to } = line;
-    const rows = this.#rows;
-    const [toMs, toLastMs] = [Date.parse(to), Date.parse(to_last)];
-    // By the clock of this line, also if that was set meanwhile.
-    const fromMs = line.to === undefined ? rows.get(row, 'from') : Date.parse(from);
-    const put = (column: ListingColumn, choose: (...of: number[]) => number, value: number) => {
-      const before = rows.get(row, column);
-      rows.set(row, column, Number.isNaN(before) ? value : choose(before, value));
-    };
-    put('to', Math.min, toMs);
-    put('toLast', Math.max, toLastMs);
-    put('least', Math.min, toMs - fromMs);
-    put('most', Math.max, toLastMs - fromMs);
-    this.#over(key, row);
+    const row = this.#rows[number] as ListingRow;
+    // By the wall clock of the begin, also if that was set meanwhile.
+    const open = this.#open.get(number) as BeginLine;
+    const aheadMs = bootOf(open) === bootOf(line) ? distanceOf(open) - distanceOf(line) : 0;
+    const setMs = Math.abs(aheadMs) > LATER_MS ? aheadMs : 0;
+    const [toMs, toLastMs] = [Date.parse(to) + setMs, Date.parse(to_last) + setMs];
+    const fromMs = line.to === undefined ? row.from : Date.parse(from) + setMs;
+    // Until there is one they are not numbers.
+    row.to = Math.min(row.to || toMs, toMs);
+    row.toLast = Math.max(row.toLast || toLastMs, toLastMs);
+    row.least = Math.min(Number.isNaN(row.least) ? Number.POSITIVE_INFINITY : row.least, toMs - fromMs);
+    row.most = Math.max(Number.isNaN(row.most) ? Number.NEGATIVE_INFINITY : row.most, toLastMs - fromMs);
+    this.#over(key, number);
   }
 
   #over(key: string, row: number): void {
     this.#going.delete(key);
-    const left = this.#rows.get(row, 'left') - 1;
-    this.#rows.set(row, 'left', left);
-    if (left > 0) return;
+    if (--(this.#rows[row] as ListingRow).left > 0) return;
     this.#ids.delete(this.#open.get(row)?.id ?? '');
     this.#open.delete(row);
   }
@@ -236,7 +217,7 @@ export class Listing {
   #lose(key: string): void {
     const row = this.#going.get(key);
     if (row === undefined) return;
-    this.#rows.set(row, 'unrecorded', this.#rows.get(row, 'unrecorded') + 1);
+    (this.#rows[row] as ListingRow).unrecorded++;
     this.#over(key, row);
   }
 
@@ -252,24 +233,18 @@ export class Listing {
     }
   }
 
-  /** When it was over, as far as it is known, ms. */
-  #upTo(row: number): number {
-    if (this.#rows.get(row, 'left') > 0) return Number.POSITIVE_INFINITY;
-    return this.#rows.get(row, 'toLast') || this.#rows.get(row, 'from');
-  }
-
   /** The rows of the span, in the order in which they began. */
   order(): number[] {
     const { sinceMs, untilMs } = this.asked;
-    const rows: number[] = [];
-    for (let row = 0; row < this.#rows.count; row++)
-      if (this.from(row) <= untilMs && this.#upTo(row) >= sinceMs) rows.push(row);
+    // What is over and has no end was over at once.
+    const isIn = ({ left, from, toLast }: ListingRow) => from <= untilMs && (left > 0 || (toLast || from) >= sinceMs);
+    const rows = [...this.#rows.keys()].filter(row => isIn(this.#rows[row] as ListingRow));
     return rows.sort((a, b) => this.from(a) - this.from(b) || a - b);
   }
 
   /** When it began, ms since 1970. */
   from(row: number): number {
-    return this.#rows.get(row, 'from');
+    return (this.#rows[row] as ListingRow).from;
   }
 
   /** The nodes of rows that go on for some of their nodes. */
@@ -284,9 +259,14 @@ export class Listing {
   teller(): (row: number) => ToldEvent | undefined {
     const partly = this.#partly();
     return row => {
-      const get = (column: ListingColumn) => this.#rows.get(row, column);
-      const segment = Math.floor(get('place') / SEGMENT);
-      const place = { segment, offset: get('place') - segment * SEGMENT, bytes: get('bytes') };
+      const {
+        place,
+        to: toMs,
+        toLast: toLastMs,
+        least: leastMs,
+        most: mostMs,
+        unrecorded,
+      } = this.#rows[row] as ListingRow;
       const line = this.journal.lineAt(place);
       if (line === undefined) return undefined;
       const some = this.#some.get(row);
@@ -294,10 +274,8 @@ export class Listing {
       const goesOn = partly.get(row);
       return {
         ...told,
-        ending: Number.isNaN(get('least'))
-          ? undefined
-          : { toMs: get('to'), toLastMs: get('toLast'), leastMs: get('least'), mostMs: get('most') },
-        unrecorded: get('unrecorded'),
+        ending: Number.isNaN(leastMs) ? undefined : { toMs, toLastMs, leastMs, mostMs },
+        unrecorded,
         goesOn: goesOn && (told.line.nodes === undefined || goesOn.length === told.line.count ? true : goesOn),
       };
     };
