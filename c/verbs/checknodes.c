@@ -1,5 +1,6 @@
 /* beoboard-check: whether the nodes are well, in one line and a Nagios exit code. The same output as `beoboard
- * check` with the same options, without Node.js; it has no conditions. Blames no node when the receiver is stalled. */
+ * check` with the same options, without Node.js; it has no conditions, and reads nothing of a scheduler. Blames no node
+ * when the receiver is stalled. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -44,7 +45,8 @@ static const char help_text[] =
   "  -h, --help            show this help\n"
   "  -V, --version         show the version\n"
   "\n"
-  "Its answers are identical to those of beoboard check. For --where and --config use that.\n"
+  "Its answers are those of beoboard check, which also warns when a scheduler's hosts are not on\n"
+  "the board. For --where, --slurm-dir and --config use that.\n"
   "Exit codes: 0 OK, 1 warning, 2 critical, 3 unknown, and wrong usage.\n"
   "\n"
   "Examples:\n"
@@ -123,7 +125,7 @@ static const struct option options_of_check[] = {
   {.name = "board", .value = "PATH", .read = value_file, AT(query.board)},
   {.name = "owner", .value = "USER", .read = value_user, AT(query.owner)},
 };
-static const char *const elsewhere[] = {"where", "config", NULL};
+static const char *const elsewhere[] = {"where", "slurm-dir", "config", NULL};
 static const struct option_table table = {
   OPTIONS_OF(options_of_check), .elsewhere = elsewhere, .whose = "beoboard check"};
 

@@ -261,7 +261,14 @@ t.test('manual pages are without fault, and fit on a terminal', async t => {
   const shown = ['-man', '-Tutf8', '-ww'];
   const noMandoc = NOT_WHOLE || lacks('mandoc', 'mandoc');
   const noGroff = NOT_WHOLE || lacks('groff-base', 'groff');
-  for (const page of pages)
+  // A page of one line is another name of a page.
+  const meantBy = (page: string) => /^\.so man\d\/(\S+)\n$/.exec(readFileSync(page, 'utf8'))?.[1];
+  for (const meant of pages.flatMap(page => meantBy(page) ?? []))
+    t.ok(
+      pages.some(page => page.endsWith(`/${meant}`)),
+      `${meant} is there`,
+    );
+  for (const page of pages.filter(page => meantBy(page) === undefined))
     t.test(page.split('/').at(-1) ?? '', async t => {
       t.test('groff', { skip: noGroff }, async t => {
         const { status, stdout, stderr } = run('groff', [...shown, '-z', page]);
