@@ -83,16 +83,15 @@ export interface AskedEvents {
   /** Of later looks than this, or no earlier than that, ms since 1970. */
   readonly since: { readonly seq: number } | { readonly ms: number };
   readonly nodes: ReadonlySet<string> | undefined;
-  readonly kinds: ReadonlySet<string> | undefined;
+  readonly kinds: ReadonlySet<unknown> | undefined;
 }
 
 /** The events that are asked for, the newest last, in slices: each may have thousands of nodes. */
 export async function chosenEvents(
   kept: readonly KeptEvent[],
-  { since, nodes, kinds: asked }: AskedEvents,
+  { since, nodes, kinds }: AskedEvents,
   slices: SlicedLook,
 ): Promise<KeptEvent[]> {
-  const kinds: ReadonlySet<unknown> | undefined = asked;
   const found: KeptEvent[] = [];
   // What comes or goes meanwhile is not asked for.
   for (const event of [...kept]) {
@@ -100,8 +99,7 @@ export async function chosenEvents(
     if (!isLater || (kinds !== undefined && !kindsOf(event).some(kind => kinds.has(kind)))) continue;
     if (nodes === undefined || event.nodes === undefined || NameRanges.of(event.nodes)?.among(nodes).length)
       found.push(event);
-    const pause = slices.next();
-    if (pause !== undefined) await pause;
+    await slices.next();
   }
   return found;
 }

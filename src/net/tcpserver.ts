@@ -69,14 +69,8 @@ export abstract class TcpServer<C extends ClientConnection, Counts extends Clien
     options: TcpOptions,
   ) {
     const [silence, answerPatience] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
-    const defaults = {
-      patience: PATIENCE_MS,
-      streamPatience: PATIENCE_MS,
-      trusted: [],
-      proxies: [],
-      memory: MOST_MEMORY,
-    };
-    this.options = { ...defaults, silence, answerPatience, ...options };
+    const patiences = { patience: PATIENCE_MS, streamPatience: PATIENCE_MS, silence, answerPatience };
+    this.options = { ...patiences, trusted: [], proxies: [], memory: MOST_MEMORY, ...options };
     const { patience, trusted, proxies } = this.options;
     this.#isTrusted = trusted.length === 0 ? () => true : isFrom([...LOOPBACK, ...trusted]);
     this.#originOf = originOf(proxies);

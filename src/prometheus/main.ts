@@ -1,6 +1,6 @@
 // The verb `prometheus`: serves boards to Prometheus on the master: one scrape instead of one per node.
 
-import { type HttpRequest, type HttpResponse, HttpServer, sentence } from '../net/http.js';
+import { type Handler, type HttpRequest, type HttpResponse, HttpServer, sentence } from '../net/http.js';
 import { Refusal } from '../net/requests.js';
 import { listenAll, runServer } from '../net/runserver.js';
 import { distinct } from '../options/boardnames.js';
@@ -59,7 +59,8 @@ function shardsOf({ query, host, zone }: HttpRequest): HttpResponse {
   return { status: 200, type: 'application/json', body: `${JSON.stringify(groups)}\n` };
 }
 
-function responder(exporter: Exporter, { nodeMetrics }: Pick<PrometheusOptions, 'nodeMetrics'>) {
+/** Answers the exporter's requests. */
+export function responder(exporter: Exporter, { nodeMetrics }: Pick<PrometheusOptions, 'nodeMetrics'>): Handler {
   return async (request: HttpRequest): Promise<HttpResponse> => {
     const { path, query, accept, isForeign, token, take } = request;
     const front = (status: number): HttpResponse => {

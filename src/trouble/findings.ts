@@ -40,8 +40,9 @@ function together(found: Survey, nodes: readonly Surveyed[], scheduler: Schedule
 /** What silent nodes said last; that it explains nothing is said of nodes whose silence nothing else explains. */
 function lastWords(snapshot: Snapshot, nodes: readonly Surveyed[], explained: ReadonlySet<Surveyed>): Anomaly[] {
   const reports = new LastReports(snapshot);
-  const silenced = nodes.flatMap(node => {
-    const saying = node.state === 'silent' ? reports.of({ snapshot, index: node.index }) : undefined;
+  const silent = nodes.filter(({ state }) => state === 'silent');
+  const silenced = silent.flatMap(node => {
+    const saying = reports.of({ snapshot, index: node.index });
     if (saying === undefined || (saying.rows.length === 0 && explained.has(node))) return [];
     return [{ name: node.name, saying, node }];
   });

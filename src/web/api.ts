@@ -236,7 +236,9 @@ export class Api {
   ): Promise<ReadonlySet<string> | undefined> {
     const list = query.get('nodes');
     if (list === null) return undefined;
-    const asked = new Set(expand(list, limit));
+    const expanded = expand(list, limit);
+    await slices.next();
+    const asked = new Set(expanded);
     await slices.next();
     const notOnBoard = new Set(asked);
     for (const [i, name] of this.wall.watcher.names.entries()) {
@@ -373,7 +375,9 @@ export class Api {
     const since = sinceOf(query, this.#seq);
     const [list, kinds] = [query.get('nodes'), query.get('kind')];
     await take((sizeOf(query, this.#namesMost) ?? 0) * NAME_BYTES);
-    const nodes = list === null ? undefined : new Set(expand(list, this.#namesMost));
+    const names = list === null ? undefined : expand(list, this.#namesMost);
+    await slices.next();
+    const nodes = names && new Set(names);
     const { from, log, isLacking } = this.wall.events;
     const { kept, count } = log;
     const [seq, oldest] = [this.#seq, kept[0]];

@@ -2,20 +2,25 @@
 // Every path of every server is behind them.
 
 import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
 import { GangliaServer } from '../../src/ganglia-xml/server.js';
 import { AnswerMemory, ClientConnection } from '../../src/net/clients.js';
 import { type Handler, HttpServer, sentence } from '../../src/net/http.js';
 import { Turns } from '../../src/net/turns.js';
+import { ScrapedBoard } from '../../src/prometheus/boards.js';
+import { Exporter } from '../../src/prometheus/exporter.js';
+import { responder as exporterResponder } from '../../src/prometheus/main.js';
 import { SupermonServer } from '../../src/supermon/server.js';
 import { openApi } from '../../src/web/openapi.js';
 import { readPageFiles } from '../../src/web/pagefiles.js';
 import { responder } from '../../src/web/routes.js';
 import { Wall } from '../../src/web/wall.js';
 import { beating, node, writeBoard } from '../kit/ganglia.js';
-import { boardPath } from '../kit/places.js';
+import { boardPath, ROOT } from '../kit/places.js';
 import { until } from '../kit/until.js';
 
 const MIB = 1 << 20;
@@ -129,16 +134,10 @@ t.test('memory', async t => {
   t.equal(memory.taken, 0, 'all is given back');
 });
 
-t.test('every path of the API is behind them', async t => {
-  const board = boardPath(t);
-  writeBoard(board, [node('n1'), node('n2')], beating());
-  const wall = new Wall({ board, build: 'x', journalRun: '/nowhere', slurmDir: '/nowhere' });
-  await wall.begin();
-  t.teardown(() => wall.close());
-  const { server, port } = await serving(t, responder(wall, readPageFiles(), ''));
-  const { paths } = openApi() as { paths: Record<string, unknown> };
-  const api = Object.keys(paths).map(path => `/api/v1${path.replace('{name}', 'n1').replace('{id}', '1')}`);
-  for (const path of [...api, '/', '/nothing', '/api/v1/nodes?page=1', '/api/v1/nodes?nodes=x']) {
+/** Asks for each of these paths; each takes a turn at least, also one that is refused. */
+async function allTakeTurns(t: Test, respond: Handler, paths: readonly string[]): Promise<void> {
+  const { server, port } = await serving(t, respond);
+  for (const path of paths) {
     const { given } = server.turns;
     const socket = await client(t, port);
     socket.write(get(path));
@@ -148,6 +147,36 @@ t.test('every path of the API is behind them', async t => {
   }
   await until('all is given back', () => server.clients === 0);
   t.equal(server.memory.taken, 0);
+}
+
+t.test('every path of the API is behind them', async t => {
+  const board = boardPath(t);
+  writeBoard(board, [node('n1'), node('n2')], beating());
+  const wall = new Wall({ board, build: 'x', journalRun: '/nowhere', slurmDir: '/nowhere' });
+  await wall.begin();
+  t.teardown(() => wall.close());
+  const { paths } = openApi() as { paths: Record<string, unknown> };
+  const api = Object.keys(paths).map(path => `/api/v1${path.replace('{name}', 'n1').replace('{id}', '1')}`);
+  const more = ['/', '/nothing', '/api/v1/nodes?page=1', '/api/v1/nodes?nodes=x'];
+  await allTakeTurns(t, responder(wall, readPageFiles(), ''), [...api, ...more]);
+});
+
+const source = (file: string) => readFileSync(join(ROOT, 'src', file), 'utf8');
+
+t.test('every path for Prometheus is behind them', async t => {
+  const board = boardPath(t);
+  writeBoard(board, [node('n1'), node('n2')], beating());
+  const exporter = new Exporter([new ScrapedBoard(undefined, board, undefined)]);
+  const paths = [...source('prometheus/main.ts').matchAll(/case '(\/.*)'/g)].map(([, path]) => path as string);
+  for (const path of ['/metrics', '/node-metrics', '/sd']) t.ok(paths.includes(path), `${path} is one of them`);
+  const more = ['nodes=n1', 'nodes=x', 'nodes=[', 'k=1&of=2', 'collect[]=receiver'].map(query => `/metrics?${query}`);
+  await allTakeTurns(t, exporterResponder(exporter, { nodeMetrics: true }), [
+    ...paths,
+    ...more,
+    '/node-metrics?nodes=n1',
+    '/sd?of=8',
+    '/nothing',
+  ]);
 });
 
 t.test('and the other servers', async t => {
@@ -175,4 +204,15 @@ t.test('and the other servers', async t => {
     await text(socket);
     t.ok(server.turns.given > given, say);
   }
+});
+
+t.test('a server that is not tried here is a new one', async t => {
+  const files = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).filter(file =>
+    /\.ts$/.test(file),
+  );
+  const having = (what: RegExp) => files.filter(file => what.test(source(file))).sort();
+  t.same(having(/extends TcpServer\b/), ['ganglia-xml/server.ts', 'net/http.ts', 'supermon/server.ts']);
+  t.same(having(/new HttpServer\(/), ['prometheus/main.ts', 'web/main.ts']);
+  // The receiver's own socket is in no network.
+  t.same(having(/\bcreateServer\(/), ['net/http.ts', 'net/tcpserver.ts', 'receiver/control.ts']);
 });
