@@ -344,6 +344,7 @@ struct beoboard_memory {
     uint32_t unmeasured;               /* problems of `recent` that its newest report does not measure */
     uint32_t unsettled;                /* of these, those that the last report to measure them showed */
     int64_t  measured_age_ns[BEOBOARD_PROBLEMS_MAX]; /* of these, since when they are not measured */
+    int64_t  stood_still_ns;           /* for so long it or its sender stood still until the last silence ended; or 0 */
 };
 
 /* What is remembered of a node's trouble; beoboard(5) has the rules. Each time is true by itself. 0, or -ENODATA:

@@ -51,6 +51,9 @@ const EVENTS: Readonly<Record<BoardChange['event'], readonly [about: string, key
         'to?': state,
         'age_ms?': number('the time since its last report'),
         'last_words?': LAST_WORDS,
+        'stood_still_ms?': number(
+          'heard again: for so long it or its sender had stood still; from 4294900 on or longer',
+        ),
       },
     ],
     problem: ['a node that is heard has a problem', { node, problem }],

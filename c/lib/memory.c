@@ -24,6 +24,7 @@ static void copy_silence(const struct evidence *e, const struct bb_memory *m, st
   out->silences = BB_SPELL_COUNT(silence);
   out->silence_age_ns = age_since(e, begin_ms * NS_PER_MS, is_ahead);
   out->silence_end_age_ns = end_ms > begin_ms ? age_since(e, end_ms * NS_PER_MS, is_ahead) : -1;
+  out->stood_still_ns = end_ms > begin_ms ? (int64_t)(uint32_t)bb_load(&m->stood_still_us) * 1000 : 0;
   out->last_words_age_ns = age_since(e, BB_SAID_STAMP(words) * NS_PER_MS, is_ahead);
   out->last_words = (uint32_t)BB_SAID_ROWS(words);
 }

@@ -512,7 +512,7 @@ class Memory(Record):
     """What was concluded from the reports that are no longer on the board."""
 
     __slots__ = ()
-    size = 584
+    size = 592
     remembers_age_ns = field.maybe_number("q", 0, "Ns: since when: \"none\" and every count below are since then.", none=-1)
     heard_age_ns = field.maybe_number("q", 8, "Ns: since when it is heard without a gap of more than uncertain_after.", none=-1)
     boot_age_ns = field.maybe_number("q", 16, "Ns: since the first report of its boot.", none=-1)
@@ -526,6 +526,7 @@ class Memory(Record):
     unmeasured = field.number("I", 448, "Problems of `recent` that its newest report does not measure.")
     unsettled = field.number("I", 452, "Of these, those that the last report to measure them showed.")
     measured_age_ns = field.numbers("16q", 456, "Ns: of these, since when they are not measured.")
+    stood_still_ns = field.number("q", 584, "Ns: for so long it or its sender stood still until the last silence ended; or 0.")
 
 
 class Refusal(Record):

@@ -10,7 +10,7 @@ import { PROBLEMS, type Problem, problemBit } from '../shm/problems.js';
 import type { BoardReader, EventEntry } from '../shm/reader.js';
 import type { Node, Snapshot } from '../shm/snapshot.js';
 import { DigestBuilder } from './digest.js';
-import { LastReports, type Saying, saidJson } from './lastwords.js';
+import { LastReports, saidJson } from './lastwords.js';
 
 /** The number of nodes, how many of them are in each state, and how many are unhealthy. */
 export interface StateCounts {
@@ -35,6 +35,7 @@ export type BoardChange = {
       readonly to?: State;
       readonly age_ms?: number;
       readonly last_words?: ReturnType<typeof saidJson>;
+      readonly stood_still_ms?: number | undefined;
     }
   | { readonly event: 'problem' | 'problem_resolved'; readonly node: string; readonly problem: Problem }
   | { readonly event: 'lost'; readonly count: number }
@@ -327,24 +328,17 @@ export class ChangeFollower {
     return words === undefined ? {} : { last_words: saidJson(words) };
   }
 
-  /** The last words of silent nodes by their numbers. One look at all: a sensor is compared with all others. */
-  #sayings(): ReadonlyMap<number, Saying> {
+  /** What nodes said last, and what is remembered of them. One look at all: a sensor is compared with all others. */
+  #told(): LastReports {
     const builder = new DigestBuilder(this.reader, () => this.#names);
     let first = 0;
     for (const piece of this.reader.pieces()) {
-      if (this.reader.opened !== this.#opened || piece.retired) return new Map();
+      if (this.reader.opened !== this.#opened || piece.retired) return new LastReports(undefined);
       if (first === 0) builder.begin(piece.total);
       builder.ask(piece, first);
       first += piece.count;
     }
-    const { digest: snapshot, words } = builder;
-    const reports = new LastReports(snapshot);
-    const sayings = new Map<number, Saying>();
-    for (const index of words.keys()) {
-      const saying = snapshot && reports.of({ snapshot, index });
-      if (saying !== undefined) sayings.set(index, saying);
-    }
-    return sayings;
+    return new LastReports(builder.digest);
   }
 
   #tellStates(nodeStates: NodeStates, changes: BoardChange[]): void {
@@ -352,7 +346,7 @@ export class ChangeFollower {
     this.#isStalled = board.stalled || board.retired;
     // Nothing is known about nodes now. The last known states stay until there are new ones.
     if (this.#isStalled) return;
-    let sayings: ReadonlyMap<number, Saying> | undefined;
+    let told: LastReports | undefined;
     for (let i = 0; i < states.length; i++) {
       const [from, to] = [this.#states[i]!, states[i]!];
       if (from === to) continue;
@@ -360,9 +354,10 @@ export class ChangeFollower {
       if (!this.#isKnown) continue;
       const was = from === NONE ? {} : { from: stateOf(from) };
       const age = stateOf(to) === 'never' ? {} : { age_ms: nodeStates.ageMs(i) };
-      if (to === SILENT) sayings ??= this.#sayings();
-      const saying = to === SILENT ? sayings?.get(i) : undefined;
+      if (to === SILENT || from === SILENT) told ??= this.#told();
+      const saying = to === SILENT && told?.all ? told.of({ snapshot: told.all, index: i }) : undefined;
       const last = saying === undefined ? {} : { last_words: saidJson(saying) };
+      const still = from === SILENT ? { stood_still_ms: told?.all?.memoryOf(i)?.silence?.stoodStillMs } : {};
       changes.push({
         at: board.realNs,
         event: 'state',
@@ -371,6 +366,7 @@ export class ChangeFollower {
         to: stateOf(to),
         ...age,
         ...last,
+        ...still,
       });
     }
     this.#isKnown = true;

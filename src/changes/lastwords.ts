@@ -79,6 +79,12 @@ export function stoodStill(ms: readonly (number | undefined)[]): string | undefi
   return `${who} stood still for ${least === most ? least : `${least} to ${most}`}`;
 }
 
+/** In words that follow an event of so many nodes, of which each stood still for so long, or said these rows last. */
+export function afterEvent(stillMs: number | undefined, rows: readonly SaidWord[] | undefined, nodes: number): string {
+  if (stillMs !== undefined) return `; ${stoodStill(nodes === 1 ? [stillMs] : [stillMs, stillMs])}`;
+  return rows === undefined ? '' : `; ${afterwards(rows, nodes)}`;
+}
+
 /** In words that follow an event of so many nodes: `its last report: hardly any memory was available`. */
 export function afterwards(rows: readonly SaidWord[], nodes: number): string {
   return `${nodes === 1 ? 'its last report' : 'their last reports'}: ${saidFacts(rows).join(', ')}`;

@@ -75,10 +75,7 @@ function spellOf(memory: Memory, problem: Problem | undefined): RememberedSpell 
     fromMs: timeOf(memory, silence.beganMs),
     toMs: silence.endedMs === undefined ? undefined : timeOf(memory, silence.endedMs),
     ...(isSaid && { said: { last_words: lastWords.rows } }),
-    // In tenths of a second: nodes of one host that stood still together share a line.
-    ...(silence.stoodStillMs !== undefined && {
-      how: { stood_still_ms: Math.floor(silence.stoodStillMs / 100) * 100 },
-    }),
+    ...(silence.stoodStillMs !== undefined && { how: { stood_still_ms: silence.stoodStillMs } }),
   };
 }
 

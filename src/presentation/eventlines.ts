@@ -1,7 +1,7 @@
 // What has happened, as lines for people and objects for programs. Pure.
 
 import type { BoardChange, StateCounts } from '../changes/changes.js';
-import { afterwards, type SaidWord } from '../changes/lastwords.js';
+import { afterEvent, type SaidWord } from '../changes/lastwords.js';
 import { unknownText } from '../shm/noboard.js';
 import { PROBLEM_TEXT } from '../shm/problems.js';
 import { CLOCK_UNMEASURED, countTexts, plural, reasonText, wallTime } from '../shm/sentences.js';
@@ -139,6 +139,8 @@ interface Together {
   readonly ages: number[];
 }
 
+const stillOf = (happening: BoardChange) => (happening.event === 'state' ? happening.stood_still_ms : undefined);
+
 function together(happenings: readonly BoardChange[], paint: Painter): Together[] {
   const found: Together[] = [];
   const byWhat = new Map<string, Together>();
@@ -150,7 +152,7 @@ function together(happenings: readonly BoardChange[], paint: Painter): Together[
       continue;
     }
     const said = 'last_words' in happening ? happening.last_words?.said : undefined;
-    const key = `${what} ${said?.join()}`;
+    const key = `${what} ${said?.join()} ${stillOf(happening)}`;
     let one = byWhat.get(key);
     if (one === undefined || happening.at - one.happening.at > TOGETHER_NS) {
       one = { happening, what, said, nodes: [], ages: [] };
@@ -167,7 +169,7 @@ function together(happenings: readonly BoardChange[], paint: Painter): Together[
 function textOf({ happening, what, said, nodes, ages }: Together): string {
   if (what === undefined) return boardText(happening);
   const several = nodes.length > 1 ? ` (${nodes.length} nodes)` : '';
-  return `${oneLine(fold(nodes))}${several} ${what}${agesText(ages)}${said === undefined ? '' : `; ${afterwards(said, nodes.length)}`}`;
+  return `${oneLine(fold(nodes))}${several} ${what}${agesText(ages)}${afterEvent(stillOf(happening), said, nodes.length)}`;
 }
 
 const milliseconds = (ns: bigint) => Number(ns / 1_000_000n);

@@ -1,7 +1,7 @@
 // What journals tell, as lines for people and objects for programs. Pure. The words are those of `eventlines.ts`.
 
 import type { BoardChange } from '../changes/changes.js';
-import { afterwards, stoodStill } from '../changes/lastwords.js';
+import { afterEvent } from '../changes/lastwords.js';
 import { BEGINS, EVENTS, type Line, lastWordsOf, TOGETHER_MS } from '../journalfile/format.js';
 import type { LastEnd } from '../journalfile/lastends.js';
 import type { Ending, ToldEvent } from '../journalfile/listing.js';
@@ -51,11 +51,8 @@ function jobsText({ jobs = [], jobsLeftOut = 0 }: Pick<ToldEvent, 'jobs' | 'jobs
   return `; ${jobs.length + jobsLeftOut === 1 ? 'job' : 'jobs'} ${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-function lastWordsText(line: Line): string {
-  const { stood_still_ms: still, count = 1 } = line;
-  if (still !== undefined) return `; ${stoodStill(count === 1 ? [still] : [still, still])}`;
-  return line.last_words === undefined ? '' : `; ${afterwards(lastWordsOf(line), line.count ?? 1)}`;
-}
+const lastWordsText = (line: Line) =>
+  afterEvent(line.stood_still_ms, line.last_words && lastWordsOf(line), line.count ?? 1);
 
 /** Whether it was seen once: a problem that a single report has shown. */
 const isMoment = ({ mostMs }: Ending) => mostMs === 0;

@@ -139,7 +139,9 @@ export class Memory {
     const end = SILENCE_END(this.view, this.at);
     const isOpen = end === undefined || BigInt(end) <= begin;
     const endedMs = isOpen ? undefined : this.#ago(end);
-    const stoodStillMs = (!isOpen && Number(STOOD_STILL(this.view, this.at) ?? 0) / 1000) || undefined;
+    // In tenths of a second: nodes of one host that stood still together share a line.
+    const stillUs = isOpen ? 0 : Number(STOOD_STILL(this.view, this.at) ?? 0);
+    const stoodStillMs = Math.floor(stillUs / 100_000) * 100 || undefined;
     return { count: Number(count), beganMs: this.#ago(begin), endedMs, stoodStillMs };
   }
 

@@ -107,7 +107,7 @@ t.test('nothing is told twice, and what was there before is no change', async t 
 });
 
 t.test('live, uncertain, silent, and live again', async t => {
-  const { report, beat, follow } = scene(t, { uncertainAfter: 300, silentAfter: 1000 });
+  const { report, beat, follow, ago } = scene(t, { uncertainAfter: 300, silentAfter: 1000 });
   const valid = validOf('memory', 'hw_hash', 'temp_hottest');
   const common = { interval_ms: 1000, valid, mem_total_mib: 1000, hw_hash: 7 };
   report('a', { ...common, mem_avail_mib: 10, temp_hottest_dc: 900 });
@@ -129,9 +129,14 @@ t.test('live, uncertain, silent, and live again', async t => {
   t.ok(Number(chain.at(-1)?.age_ms) >= 1000);
   t.match(chain.at(-1), { last_words: { said: ['memory_low', 'hottest'] } }, 'with what it said last');
   t.ok(chain.slice(0, -1).every(change => !('last_words' in change)));
-  report('a');
+  // As one says that was stopped meanwhile.
+  const still = { flags: (1 << bits.flags.late) | (1 << bits.flags.skipped), valid: validOf('sender') };
+  report('a', { ...still, late_us: 13_612_345 }, Number(ago(0) - now().mono) / 1e9);
   beat();
-  t.same(bare(follower.look(true)), ['state a silent live']);
+  const heard = follower.look(true);
+  t.match(heard, [{ event: 'state', node: 'a', from: 'silent', to: 'live', stood_still_ms: 13_600 }]);
+  t.same(heard.length, 1);
+  t.match(textLines(heard, painter('never'))[0], /a silent -> live; the node or its sender stood still for 13\.6s\n$/);
 });
 
 t.test('a boot without a goodbye is told with what the node had said before it', async t => {
@@ -359,6 +364,12 @@ t.test('lines: equal events of several nodes are one line', async t => {
         last_words: { reported_ms: 10_600, said: ['late'] },
       }),
     ),
+    ...['n3', 'n4', 'n5'].map(
+      (node, i): BoardChange => ({
+        ...{ at: at + 9n * S, event: 'state', node, from: 'silent', to: 'live', age_ms: 10 },
+        ...(i < 2 && { stood_still_ms: 13_600 }),
+      }),
+    ),
     { at, event: 'deaf', number: 15, deaf_ms: 52_000 },
     { at, event: 'forget', number: 16, count: 1 },
     { at, event: 'restart', number: 17 },
@@ -390,6 +401,8 @@ t.test('lines: equal events of several nodes are one line', async t => {
       'a socket buffer was full: 3 datagrams were dropped; see net.core.rmem_max',
       'a receiver started, the 3rd of this board',
       '2026-11-22 14:03:38  n[1-2] (2 nodes) uncertain -> silent, last heard 10.6s ago; their last reports: its sender was late',
+      '2026-11-22 14:03:42  n[3-4] (2 nodes) silent -> live; the nodes or their senders stood still for 13.6s',
+      '2026-11-22 14:03:42  n5 silent -> live',
       'this master did not listen for 52.0s until now: nothing is known of nodes for that time',
       '1 node was removed from the board',
       'restart of an unknown node',

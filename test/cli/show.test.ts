@@ -144,6 +144,7 @@ const nodes: MadeNode[] = [
   { name: 'well', age: 0.2, ...busy(12), record: { accepted: 86_400 } },
   { name: 'refused', age: 700, ...busy(1), refusal: { reason: 'clock', age: 2, skew: 3600 } },
   { name: 'fallen', age: 3600, ...busy(1) },
+  { name: 'stopped', age: 0.3, ...busy(2), silence: { began: 130, ended: 60, stoodStillUs: 13_612_345 } },
   { name: 'never' },
 ];
 

@@ -462,7 +462,9 @@ t.test('what the board remembers of a node', async t => {
   lay(writer, 'trouble', 2, 299n * S, { valid, oom_kills: 1, flags: 2 ** bits.flags.held });
   // Silent for a minute, by what was heard until then.
   writer.heartbeat(now() - 240n * S);
-  lay(writer, 'trouble', 3, 239n * S, { valid, oom_kills: 1 });
+  const still = { flags: 2 ** bits.flags.late + 2 ** bits.flags.skipped, late_us: 58_000_123 };
+  const sender = 1n << BigInt(bits.valid.sender);
+  lay(writer, 'trouble', 3, 239n * S, { valid: valid | sender, oom_kills: 1, ...still });
   for (let age = 238n; age > 0n; age--) lay(writer, 'trouble', 242 - Number(age), age * S, { valid, oom_kills: 1 });
   lay(writer, 'well', 1);
   writer.heartbeat(now());
@@ -480,7 +482,7 @@ t.test('what the board remembers of a node', async t => {
   near(memory.silence, 299, 'from the last report');
   near(memory.silence_end, 239, 'to the next');
   near(memory.said, 299, 'its last words');
-  t.strictSame([memory.silences, memory.boot], [1, -1]);
+  t.strictSame([memory.silences, memory.boot, memory.stood_still], [1, -1, 58_000_123_000]);
   t.equal(memory.last_words, 1 << terms.last_words.indexOf('oom'));
   for (const problem of [oom, held]) {
     near(memory.episodes[problem][0], 299, 'its begin');

@@ -136,8 +136,10 @@ function pastBoard(first?: string): string {
     lay('trouble', 1, 300, { valid });
     lay('trouble', 2, 299, { valid, oom_kills: 1, flags: 2 ** bits.flags.held });
     writer.heartbeat(begun - 240n * S);
+    const still = { flags: 2 ** bits.flags.late + 2 ** bits.flags.skipped, late_us: 58_000_123 };
+    const sets = valid | (1n << BigInt(bits.valid.sender));
     for (let ago = 239; ago > 0; ago--)
-      lay('trouble', 242 - ago, ago, { valid, oom_kills: 1, ctxt: 250 * (242 - ago) });
+      lay('trouble', 242 - ago, ago, { valid: sets, oom_kills: 1, ctxt: 250 * (242 - ago), ...(ago === 239 && still) });
     lay('again', 1, 20);
     lay('again', 2, 10, { start_boot_ns: 60n * S, flags: 2 ** bits.flags.first });
   }

@@ -243,7 +243,7 @@ def test_rates_memory_and_events():
         assert node.rates.oom_kills == 0 and node.rates.ctxt == 250 and node.rates.disk_reads is None
         assert node.rates.seconds == 1 and node.rates.slow_seconds is None
         memory = node.memory
-        assert memory.silences == 1 and set(memory.trouble) == {Problem.OOM, Problem.HELD}
+        assert memory.silences == 1 and memory.stood_still_ns == 58_000_123_000 and set(memory.trouble) == {Problem.OOM, Problem.HELD}
         episode = memory.trouble[Problem.OOM]
         assert episode.count == 1 and episode.begin_age_ns >= 299e9
         assert memory.boot_age_ns is None and memory.silence_end_age_ns < memory.silence_age_ns

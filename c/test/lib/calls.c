@@ -166,6 +166,7 @@ static void show_memory(const beoboard *b, int index) {
          m.heard_age_ns, m.boot_age_ns);
   printf("\"silence\":%" PRId64 ",\"silence_end\":%" PRId64 ",\"silences\":%" PRIu64 ",", m.silence_age_ns,
          m.silence_end_age_ns, m.silences);
+  printf("\"stood_still\":%" PRId64 ",", m.stood_still_ns);
   printf("\"said\":%" PRId64 ",\"last_words\":%u,\"recent\":%u,\"episodes\":[", m.last_words_age_ns, m.last_words,
          m.recent);
   for (int i = 0; i < BEOBOARD_PROBLEMS_MAX; i++)
