@@ -94,7 +94,18 @@ export class Shown {
   cursor = true;
   #rest = '';
 
-  constructor(public columns: number) {}
+  /** The most columns that a line may have: those of the size before, until what is shown is cleared for this one. */
+  #most: number;
+
+  constructor(public columns: number) {
+    this.#most = columns;
+  }
+
+  /** As wide from now on. What the program draws until it learns of that was made for the width before. */
+  resize(columns: number): void {
+    this.columns = columns;
+    this.#most = Math.max(this.#most, columns);
+  }
 
   write(text: string): void {
     const parts = /\x1b\[(\??[\d;]*)([A-Za-z])|(\r\n|\r|\n)|(\x1b(?:\[[\d;?]*)?$)|([^\x1b])/gsu;
@@ -108,7 +119,7 @@ export class Shown {
       if (begun !== undefined) this.#rest = begun;
       else if (newline !== undefined) [this.#row, this.#column] = [this.#row + (newline === '\r' ? 0 : 1), 0];
       else if (character !== undefined) {
-        if (this.alternate && this.#column >= this.columns)
+        if (this.alternate && this.#column >= this.#most)
           throw new Error(`line ${this.#row + 1} is wider than the screen`);
         this.#lines[this.#row] ??= [];
         (this.#lines[this.#row] as string[])[this.#column++] = character;
@@ -122,7 +133,7 @@ export class Shown {
     if (last === 'H') {
       const [row = 1, column = 1] = numbers === '' ? [] : numbers.split(';').map(Number);
       [this.#row, this.#column] = [row - 1, column - 1];
-    } else if (last === 'J' && numbers === '2') this.#lines = [];
+    } else if (last === 'J' && numbers === '2') [this.#lines, this.#most] = [[], this.columns];
     else if (last === 'K' && numbers === '') this.#lines[this.#row]?.splice(this.#column);
     else if (numbers === '?1049') {
       this.alternate = last === 'h';
@@ -229,7 +240,7 @@ export async function onTerminal(
     stops: () => stops,
     same: () => same,
     send(what) {
-      if (what.size) screen.columns = what.size[1];
+      if (what.size) screen.resize(what.size[1]);
       leader.stdin?.write(`${JSON.stringify(what)}\n`);
     },
     shows: what =>
