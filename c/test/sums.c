@@ -40,8 +40,13 @@ int main(int argc, char **argv) {
   if (argc < 3) return 2;
   const uint64_t step_ns = strtoull(argv[1], NULL, 10) * 1000000;
   machine = &standing;
+  const char *proc = NULL, *sys = NULL, *none = "/dev/null";
   for (int i = 2; i < argc; i++, boot_ns += step_ns) {
-    const char *proc = below(argv[i], "/proc"), *sys = below(argv[i], "/sys"), *none = "/dev/null";
+    /* The same tree again is the same place. */
+    if (i == 2 || strcmp(argv[i], argv[i - 1]) != 0) {
+      proc = below(argv[i], "/proc");
+      sys = below(argv[i], "/sys");
+    }
     const struct slow_world world = {.proc = proc, .sys = sys, .process = "/self", .root = "", .run = none, .etc = none,
                                      .scratch = "/", .file_system = file_system_here, .age_s = age_here,
                                      .real_path = real_path_here};

@@ -32,19 +32,24 @@ interface Made {
   readonly cpu?: number;
   readonly mhz?: number;
   readonly hardware?: number;
+  /** Of its sender. */
+  readonly version?: number;
   readonly gpus?: number;
   readonly use?: number;
   readonly flags?: number;
 }
 
-function report({ cpu = 97, mhz = 2900, hardware = 0x1234, gpus = 0, use = 95, flags = 0 }: Made, i: number) {
+function report(
+  { cpu = 97, mhz = 2900, hardware = 0x1234, version = 0x1_0000, gpus = 0, use = 95, flags = 0 }: Made,
+  i: number,
+) {
   const usual = BigInt(busy(1).report?.valid ?? 0);
   const [valid, more] = [validOf('groups', 'topology', 'hw_hash'), gpus > 0 ? validOf('gpu', 'fabric') : 0n];
   const gpu = { util_pct: use, power_w: 4 * use, temp_degc: 40 + Math.round(use / 4), mem_total_mib: 80_000 };
   const of = (bytes: number) => ({ name: 'fabric', state: 1 << 16, rx_bytes: bytes, tx_bytes: bytes });
   const made = busy(62, {
     valid: usual | valid | more,
-    ...{ cpu_busy_pm: 10 * cpu + (i % 5), hw_hash: hardware, groups: 1, flags },
+    ...{ cpu_busy_pm: 10 * cpu + (i % 5), hw_hash: hardware, agent_version: version, groups: 1, flags },
     group: [{ cpus: 64, busy_pm: 10 * cpu, mhz: mhz + 5 * (i % 4) }],
     ...(gpus > 0 && {
       ...{ gpu_count: gpus, gpu_busy: use > 10 ? gpus : 0, gpu_flags: Array.from({ length: gpus }, () => 1) },
@@ -72,6 +77,9 @@ const GPUS = cluster(
   name => (name === 'n04' ? { gpus: 3, hardware: 0x777 } : name === 'n09' ? { use: 40, cpu: 96 } : {}),
   { gpus: 4 },
 );
+
+/** The same hardware, whose hash a sender of another version makes otherwise. */
+const VERSIONS = cluster(16, name => (/n0[5-8]/.test(name) ? { hardware: 0x777, version: 0x1_0100 } : {}));
 
 const told = (count: number, gpus = 0) =>
   expand(`n[01-${String(count).padStart(2, '0')}]`, BOARD_MOST).map(name => ({
@@ -114,6 +122,7 @@ const SCENES: [title: string, lines: (width: number) => string[]][] = [
   ['none is marked, because they share nodes', width => page(cluster(16), SHARED, { width, odd: UNJUDGED })],
   ['one differs, and others are ill', width => page(ILL, [ONE], { width })],
   ['GPUs: one is at work less, and one has lost one', width => page(GPUS, [ONE], { width, gpus: 4 })],
+  ['senders of two versions', width => page(VERSIONS, [ONE], { width })],
   ['nodes that others share', width => page(cluster(16), SHARED, { width })],
   ['too few to compare', width => page(cluster(3), [madeJob('4711', 'n[01-03]', { cpus: 0, name: '' })], { width })],
   ['more nodes than rows', width => page(cluster(60), [madeJob('4711', 'n[01-60]', {})], { width })],

@@ -81,6 +81,8 @@ const hot = rack('n[01-48]', name => {
 const silent = rack('n[1-9]', name => (name === 'n3' ? OLD : undefined)).map(made =>
   made.name === 'n3' ? { ...made, age: 60 } : made,
 );
+/** The same hardware, whose hash a sender of another version makes otherwise. */
+const versions = rack('n[1-9]', name => (name === 'n3' ? { agent_version: 0x1_0000, hw_hash: 77n } : undefined));
 
 function shown(nodes: MadeNode[], width = 80): string {
   const snapshot = madeBoard(nodes);
@@ -95,6 +97,7 @@ const scenes: [title: string, width: number, nodes: MadeNode[]][] = [
   ['texts of an enemy', 80, hostile],
   ['more values than are named', 80, many],
   ['a silent node', 80, silent],
+  ['a sender of another version', 80, versions],
   ['hot nodes', 80, hot],
   ['hot nodes, too few to compare', 80, [...hot.slice(0, 3), ...hot.slice(29, 30)]],
 ];

@@ -15,7 +15,7 @@ import { makeSources } from '../../src/sender/slow/index.js';
 import { machineWorld } from '../../src/sender/slow/slowworld.js';
 import { makeIn, SANITIZED } from '../kit/compiling.js';
 import { memoryFolder } from '../kit/places.js';
-import { gone, other, type State, sums, unread } from './sums.js';
+import { gone, off, other, type State, sums, unread } from './sums.js';
 
 type Told = number | undefined;
 
@@ -41,6 +41,10 @@ const rows: [what: string, rounds: State[][], rated: Told[], tally?: Told[] | un
   ['comes', [[100, gone], [100, 50], [100, 55]], [100, 100, 105]],
   // biome-ignore format: a table
   ['cannot be read once', [[100, 50], [101, unread], [102, 53]], [150, undefined, 155]],
+  // biome-ignore format: a table
+  ['stands still', [[100, 50], [101, 50], [102, 51]], [150, 151, 153]],
+  // biome-ignore format: a table
+  ['is switched off, and stands still', [[100, off], [100, off], [102, 51]], [150, 150, 153]],
   // biome-ignore format: a table
   ['cannot be read for a minute', [[100, 50], [101, unread], [101, unread], [101, unread], [102, gone]],
     [150, undefined, undefined, 151, 152], undefined, 30],
@@ -84,7 +88,9 @@ for (const [name, { files, told, set, isTally, isOfAll }] of Object.entries(sums
     const root = memoryFolder(t);
     for (const [r, [what, rounds, rated, tally, seconds = 1]] of rows.entries()) {
       const trees = rounds.map((members, i) => {
-        const tree = join(root, `${r}-${i}`);
+        // Where nothing changed it is the same tree: counters stay open.
+        const same = rounds.findIndex(other => other.join() === members.join());
+        const tree = join(root, `${r}-${i > 0 && same === i - 1 ? same : i}`);
         for (const [path, text] of Object.entries(files(members))) {
           mkdirSync(dirname(join(tree, path)), { recursive: true });
           writeFileSync(join(tree, path), text);
@@ -99,6 +105,8 @@ for (const [name, { files, told, set, isTally, isOfAll }] of Object.entries(sums
       const expected = (isTally ? (tally ?? rated) : rated).map((sum, i) =>
         isOfAll && rounds[i]?.includes(unread) ? undefined : sum,
       );
+      // What stands still once was measured until then.
+      if (isOfAll && rounds[1]?.includes(off)) expected[1] = undefined;
       // Half of the range at once proves nothing.
       if (isOfAll && rounds[1]?.[1] === 2) expected[1] = undefined;
       // What was unread for longer than a counter takes to come round gives nothing for that time.

@@ -4,9 +4,11 @@ import type { bits } from '../../src/layout/layout.gen.js';
 
 export type Files = Readonly<Record<string, string>>;
 
-/** What there is of a member: its count; nothing; what cannot be read; or another one of the same name. */
-export type State = number | 'gone' | 'unread' | { other: number };
-export const [gone, unread] = ['gone', 'unread'] as const;
+/** What there is of a member: its count; nothing; what cannot be read; one that is switched off; another of its name. */
+export type State = number | 'gone' | 'unread' | 'off' | { other: number };
+export const [gone, unread, off] = ['gone', 'unread', 'off'] as const;
+/** The count of a member that is switched off. */
+const STILL = 50;
 export const other = (count: number): State => ({ other: count });
 
 /** A sum: the files of its members, and what a report says of it; undefined: it is not known. */
@@ -19,7 +21,8 @@ interface Sum {
   isOfAll?: true;
 }
 
-const countOf = (state: State) => (typeof state === 'object' ? state.other : state === unread ? 'x' : state);
+const countOf = (state: State) =>
+  typeof state === 'object' ? state.other : state === unread ? 'x' : state === off ? STILL : state;
 const isOther = (state: State) => typeof state === 'object';
 const each = (members: readonly State[], files: (state: State, i: number) => Files): Files =>
   Object.assign({}, ...members.map((state, i) => (state === gone ? {} : files(state, i))));
@@ -82,6 +85,7 @@ export const sums: Readonly<Record<string, Sum>> = {
         [`sys/class/powercap/intel-rapl:${i}/name`]: `package-${isOther(state) ? 7 : i}\n`,
         [`sys/class/powercap/intel-rapl:${i}/max_energy_range_uj`]: '1000000000\n',
         [`sys/class/powercap/intel-rapl:${i}/energy_uj`]: state === unread ? 'x\n' : `${countOf(state)}000000\n`,
+        ...(state === off && { [`sys/class/powercap/intel-rapl:${i}/enabled`]: '0\n' }),
       })),
   },
   fabric: {
