@@ -104,6 +104,22 @@ t.test('a small request is answered before the second costly one of any other co
   await until('all are answered', () => done === 60);
 });
 
+t.test('what costs much begins in a turn of its own', async t => {
+  const after: number[] = [];
+  const { server, port } = await serving(t, async ({ path, take }) => {
+    const { given } = server.turns;
+    await take(path === '/large' ? 4 * MIB : 1);
+    after.push(server.turns.given - given);
+    return sentence(200, path);
+  });
+  for (const path of ['/large', '/small']) {
+    const socket = await client(t, port);
+    socket.write(get(path));
+    await once(socket, 'data');
+  }
+  t.same(after, [1, 1]);
+});
+
 t.test('memory', async t => {
   const dropped: string[] = [];
   const memory: AnswerMemory<ClientConnection> = new AnswerMemory(64 * MIB, 3_600_000, ({ from }) => {
