@@ -1046,6 +1046,11 @@ t.test(
       'BEOBOARD CRITICAL: out of memory; fails closed\n',
       '',
     ]);
+    // A board that cannot be mapped.
+    const { path } = makeBoard(t, { live: numbered(4000) });
+    const refused = `${path}: Out of memory`;
+    t.same(shell(8000, 'beoboard-nodes', '--board', path), [4, '', `beoboard-nodes: ${refused}\n`]);
+    t.same(shell(8000, 'beoboard-check', '--board', path), [3, `BEOBOARD UNKNOWN: ${refused}\n`, '']);
   },
 );
 

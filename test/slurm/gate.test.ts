@@ -28,7 +28,7 @@ import { BoardReader } from '../../src/shm/reader.js';
 import { BOARD_MOST, expand } from '../../src/text/hostlists.js';
 import { ended } from '../kit/children.js';
 import { monotonicNs } from '../kit/clocks.js';
-import { builds, compiled, DYNAMIC, type Make, makeIn, SANITIZED } from '../kit/compiling.js';
+import { builds, compiled, DYNAMIC, INSTALLED, type Make, makeIn, SANITIZED } from '../kit/compiling.js';
 import { compileTargets, tellAll } from '../kit/fuzzing.js';
 import { lacks } from '../kit/lacking.js';
 import { beat } from '../kit/linkboard.js';
@@ -385,6 +385,19 @@ t.test('no board, or an unusable one', async t => {
     0,
     `${OPEN}--owner names no user`,
   ]);
+});
+
+t.test('a board that cannot be mapped', { skip: lacks('musl-tools', 'musl-gcc') }, async t => {
+  const { path } = makeBoard(t, { live: numbered(4000) });
+  const gate = compile(t, INSTALLED);
+  for (const [fail, code, answer] of [
+    ['open', 0, OPEN],
+    ['closed', 1, CLOSED],
+  ] as const) {
+    const argv = ['--board', path, '--nodes', 'n001', '--fail', fail];
+    const { status, stdout, stderr } = spawnSync('sh', ['-c', 'ulimit -v 8000; exec "$0" "$@"', gate, ...argv]);
+    t.strictSame([status, `${stdout}${stderr}`], [code, `beoboard-gate: ${answer}'${path}': out of memory\n`]);
+  }
 });
 
 t.test('a stalled board is no evidence', async t => {
