@@ -807,7 +807,7 @@ t.test('on a terminal', { skip: NO_TERMINAL ?? false }, async t => {
     const terminal = await onTerminal(t, watching(board, '--jobs', '--slurm-dir', path));
     await terminal.shows(/^3 nodes: 3 live/);
     terminal.send({ keys: 'o' });
-    await terminal.shows(/ nothing is known about jobs:\s(.|\n)*;\s+start\s+beoboard\s+slurm/);
+    await terminal.shows(/ nothing is known about jobs:\s(.|\n)*;\s+start\s+beoboard\s+scheduler/);
     leave('MIXED');
     await terminal.shows(/\nnotice +now +node\[1,3\] \(2 nodes\): on the board, and not known to Slurm\n/);
     terminal.send({ keys: 'q' });
