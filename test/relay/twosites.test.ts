@@ -31,11 +31,14 @@ const is = (what: string, watched: Watched, wanted: (found: NonNullable<ReturnTy
   );
 const count = (found: { states: Map<string, string> }, state: string) =>
   [...found.states.values()].filter(other => other === state).length;
+/** A mirror goes over to another master when that has had more nodes for ten seconds; then its nodes become live. */
 const areLive = (sites: Sites, live: number, master = /^m/) =>
   Promise.all(
-    sites.watched.map(mirror =>
-      is('all live', mirror, of => master.test(of.master ?? '') && count(of, 'live') === live),
-    ),
+    sites.watched.map(async mirror => {
+      const follows = (of: { master: string | undefined }) => master.test(of.master ?? '');
+      await is(`follows ${master}`, mirror, follows);
+      await is('all live', mirror, of => follows(of) && count(of, 'live') === live);
+    }),
   );
 
 if (!INSIDE) inOwnNetwork(t, 'ip link set lo up', import.meta.url);
