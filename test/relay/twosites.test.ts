@@ -31,14 +31,11 @@ const is = (what: string, watched: Watched, wanted: (found: NonNullable<ReturnTy
   );
 const count = (found: { states: Map<string, string> }, state: string) =>
   [...found.states.values()].filter(other => other === state).length;
-/** A mirror goes over to another master when that has had more nodes for ten seconds; then its nodes become live. */
 const areLive = (sites: Sites, live: number, master = /^m/) =>
   Promise.all(
-    sites.watched.map(async mirror => {
-      const follows = (of: { master: string | undefined }) => master.test(of.master ?? '');
-      await is(`follows ${master}`, mirror, follows);
-      await is('all live', mirror, of => follows(of) && count(of, 'live') === live);
-    }),
+    sites.watched.map(mirror =>
+      is('all live', mirror, of => master.test(of.master ?? '') && count(of, 'live') === live),
+    ),
   );
 
 if (!INSIDE) inOwnNetwork(t, 'ip link set lo up', import.meta.url);
@@ -48,7 +45,10 @@ else {
     const [home, away] = sites.watched as [Watched, Watched];
     sites.fleet.add(NODES, [0, 1]);
     sites.fleet.add(['x1', 'x2', 'x3'], [0]);
+    // Who answers first is followed: reports that come by lo make no master better.
+    sites.relays[1]?.kill();
     await areLive(sites, 23, /m1/);
+    sites.relays[1]?.mend();
     await is('m2 is heard', home, of => of.heard.includes('m2'));
     // On a busy machine a node may be uncertain for a moment.
     await until('all of them are live', async () =>
@@ -147,7 +147,7 @@ else {
     );
     t.equal(home.looks.unknown, known, 'the site itself has not noticed');
     sites.join('away');
-    await areLive(sites, 23, /m1/);
+    await areLive(sites, 23);
     t.same(
       sites.watched.flatMap(({ wrong }) => wrong),
       [],
