@@ -137,7 +137,8 @@ static const char *read_round(int64_t now) {
     open_again_at = now + TRY_AGAIN_MS;
     return why_not;
   }
-  if (open_again_at == 0 || !gpus_are_lost()) open_again_at = gpus_are_lost() ? now + TRY_AGAIN_MS : 0;
+  if (!gpus_are_lost()) open_again_at = 0;
+  else if (open_again_at == 0) open_again_at = now + TRY_AGAIN_MS;
   return NULL;
 }
 

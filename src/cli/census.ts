@@ -1,14 +1,11 @@
 // Counts the nodes of a board by state, and names those that are asked for. Reads liveness and nothing else.
 
-import { journalTroubles } from '../journalfile/state.js';
-import { schedulerViewOf } from '../schedulerfile/schedulerview.js';
 import { countStates, mayBeRefused, NUMBERED, type State } from '../shm/liveness.js';
 import type { NodeStates } from '../shm/nodestates.js';
 import type { BoardReader } from '../shm/reader.js';
 import { linkNews } from '../shm/sentences.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { type Cloned, cloneTexts } from '../trouble/clones.js';
-import { unguardedText } from '../trouble/disagreements.js';
 import { monitorWarnings, type RefusedNode, unheardTexts } from '../trouble/rejections.js';
 
 export interface CensusNode {
@@ -37,18 +34,8 @@ export interface Census {
 export interface NodeFilter {
   readonly keep: (state: State) => boolean;
   readonly among?: readonly string[] | undefined;
-  readonly besides?: BesidesBoard | undefined;
-}
-
-/** The folders of journals, and of the reader of a scheduler, which say how they are. */
-type BesidesBoard = Readonly<Record<'journalRun' | 'slurmDir', string>>;
-
-/** What is wrong with the monitor itself: its receiver, the board's journals, and whom it guards. `names`: on the board. */
-export function monitorTroubles(board: Snapshot, names: () => string[], besides: BesidesBoard | undefined): string[] {
-  if (besides === undefined) return monitorWarnings(board);
-  const { journalRun, slurmDir } = besides;
-  const unguarded = unguardedText(schedulerViewOf(slurmDir, { names }), board) ?? [];
-  return [...monitorWarnings(board), ...journalTroubles(journalRun, board).map(({ text }) => text)].concat(unguarded);
+  /** What else may be wrong with the monitor, for who wants to know; it is given the board and the names on it. */
+  readonly besides?: ((board: Snapshot, names: () => string[]) => readonly string[]) | undefined;
 }
 
 /** Takes the census. Throws NoBoard. */
@@ -63,7 +50,7 @@ export function takeCensus(reader: BoardReader, { keep, among, besides }: NodeFi
   const names = nodeStates.names(kept);
   const { stalled, retired, closed, heartbeatAgeMs } = nodeStates.board;
   const allNames = () => nodeStates.names([...states.keys()]);
-  const warnings = monitorTroubles(nodeStates.board, allNames, besides);
+  const warnings = [...monitorWarnings(nodeStates.board), ...(besides?.(nodeStates.board, allNames) ?? [])];
   const remarks = linkRemarks(nodeStates, asked);
   if (!stalled && !retired && Object.keys(nodeStates.board.refused).length > 0) {
     const unheard = kept.flatMap((index, i) => (mayBeRefused(NUMBERED[states[index]!]!) ? names[i]! : []));

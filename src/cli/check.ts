@@ -1,6 +1,7 @@
 // Whether the nodes are well, in one line and a Nagios exit code: for monitors, and for prologs of jobs. Blames no node
 // when the receiver is stalled.
 
+import { journalTroubles } from '../journalfile/state.js';
 import { sentences } from '../layout/wording.gen.js';
 import {
   defineVerb,
@@ -12,6 +13,7 @@ import {
   type ValuesOf,
 } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
+import { schedulerViewOf } from '../schedulerfile/schedulerview.js';
 import type { State } from '../shm/liveness.js';
 import type { Episode } from '../shm/memory.js';
 import { unknownText } from '../shm/noboard.js';
@@ -24,6 +26,7 @@ import { Failure } from '../text/failure.js';
 import { foldParts } from '../text/hostlists.js';
 import { print } from '../text/output.js';
 import { beginning, brief, characters, oneLine, shortened } from '../text/text.js';
+import { unguardedText } from '../trouble/disagreements.js';
 import { type Census, takeCensus } from './census.js';
 import { type Selection, select } from './selection.js';
 
@@ -323,21 +326,20 @@ async function lookAtBoard(values: ValuesOf<typeof verb>): Promise<(most: number
     if (where !== undefined && values[option] !== undefined)
       throw new UsageError(verb.name, `--${option} and --where do not go together; leave one out`);
   const reader = new BoardReader(values.board, values.owner);
+  const besides = (board: Snapshot, names: () => string[]) => [
+    ...journalTroubles(values.journalRun, board).map(({ text }) => text),
+    ...[unguardedText(schedulerViewOf(values.slurmDir, { names }), board)].filter(text => text !== undefined),
+  ];
   const unknown =
     ({ closed, heartbeatAgeMs }: Pick<Census, 'closed' | 'heartbeatAgeMs'>) =>
     () =>
       ignorance(unknownText(closed, heartbeatAgeMs), fail);
   try {
     if (where !== undefined) {
-      const selection = await select(
-        verb.name,
-        reader,
-        { condition: where },
-        { keep: () => true, among, besides: values },
-      );
+      const selection = await select(verb.name, reader, { condition: where }, { keep: () => true, among, besides });
       return selection.stalled ? unknown(selection) : most => judgeSelection(selection, where, values, most);
     }
-    const census = takeCensus(reader, { keep: state => state !== 'live', among, besides: values });
+    const census = takeCensus(reader, { keep: state => state !== 'live', among, besides });
     if (census.stalled) return unknown(census);
     const { ignore = [], recent = RECENT } = values;
     const troubles = values.health === 'on' ? lookForTroubles(reader, among, ignore, recent) : undefined;

@@ -47,6 +47,11 @@ function fullName(entry: Entry): string {
   return entry.struct === 'report' ? entry.field : `${entry.struct}.${entry.field}`;
 }
 
+/** Readings that are not plain fields of the report: those of the board, sums, flags. */
+function ownReadings(): Reading[] {
+  return allReadings().filter(({ source }) => source === undefined);
+}
+
 /** The bit of the report that a reading stands for, by the name in its table; undefined: it is not a bit. */
 function bitOf({ name, source }: AnyReading) {
   const [field] = source === undefined ? [] : find(source);
@@ -81,13 +86,7 @@ function* list(): Generator<string> {
   const flags = allReadings().filter(({ name }) => /^flags\./.test(name));
   const bits = [...entryReadings().values()].filter(reading => bitOf(reading) !== undefined);
   const parts: [title: string, rows: FieldRow[]][] = [
-    // Those that are not plain fields of the report: of the board, sums, flags.
-    [
-      'Of a node, as the board knows it',
-      allReadings()
-        .filter(({ source }) => source === undefined)
-        .map(ofReading),
-    ],
+    ['Of a node, as the board knows it', ownReadings().map(ofReading)],
     [
       'Of its last report',
       dictionary.filter(({ struct, field }) => struct === 'report' && readingOf(field) !== undefined).map(ofReport),

@@ -8,8 +8,8 @@ import type { BoardReader } from '../shm/reader.js';
 import { linkNews } from '../shm/sentences.js';
 import type { Node } from '../shm/snapshot.js';
 import { type Cloned, cloneTexts } from '../trouble/clones.js';
-import { type RefusedNode, unheardTexts } from '../trouble/rejections.js';
-import { type Census, monitorTroubles, type NodeFilter } from './census.js';
+import { monitorWarnings, type RefusedNode, unheardTexts } from '../trouble/rejections.js';
+import type { Census, NodeFilter } from './census.js';
 
 export interface Selection
   extends Pick<Census, 'notOnBoard' | 'remarks' | 'stalled' | 'closed' | 'heartbeatAgeMs' | 'warnings'> {
@@ -94,6 +94,6 @@ export async function select(
     stalled: stalled || retired,
     closed,
     heartbeatAgeMs,
-    warnings: [...clones, ...monitorTroubles(snapshot, () => snapshot.names(), besides)],
+    warnings: [...clones, ...monitorWarnings(snapshot), ...(besides?.(snapshot, () => snapshot.names()) ?? [])],
   };
 }

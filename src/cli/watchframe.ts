@@ -330,7 +330,7 @@ function eventsPage(view: WatchView, { found, events }: Present, size: Size, pag
   const source = from.journal ? 'From the journal' : `Without a journal (${from.why})`;
   const chosen = found.nodes === found.all ? undefined : new Set(found.nodes.map(({ name }) => name));
   const isChosen = ({ nodes }: KeptEvent) =>
-    chosen === undefined || nodes === undefined || !!NameRanges.of(nodes)?.among(chosen).length;
+    chosen === undefined || nodes === undefined || NameRanges.of(nodes)?.meets(chosen) === true;
   const lines = repeatsOf(kept.filter(isChosen)).flatMap(line =>
     wrappedText(`${time(line.last.time)}  ${oneLine(repeatsText(line, time))}`, size.columns).split('\n'),
   );

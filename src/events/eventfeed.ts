@@ -97,8 +97,7 @@ export async function chosenEvents(
   for (const event of [...kept]) {
     const isLater = 'seq' in since ? event.seq > since.seq : Date.parse(event.time) >= since.ms;
     if (!isLater || (kinds !== undefined && !kindsOf(event).some(kind => kinds.has(kind)))) continue;
-    if (nodes === undefined || event.nodes === undefined || NameRanges.of(event.nodes)?.among(nodes).length)
-      found.push(event);
+    if (nodes === undefined || event.nodes === undefined || NameRanges.of(event.nodes)?.meets(nodes)) found.push(event);
     await slices.next();
   }
   return found;

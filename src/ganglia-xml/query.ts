@@ -19,16 +19,18 @@ export const LINE_MAX = 2048;
 
 const FORBIDDEN = /[>!@#$%`;|"\\'<]/;
 
+/** The bytes of a part of a URL: names of clusters may have blanks. */
+function decoded(text: string): string {
+  return text.replace(/%([0-9a-f]{2})/gi, (_, byte: string) => String.fromCharCode(Number.parseInt(byte, 16)));
+}
+
 /**
  * Reads `/`, `/CLUSTER`, `/CLUSTER/HOST` or `/CLUSTER/HOST/METRIC`, each with `?filter=summary` or without, bare or as
  * `GET PATH HTTP/1.x`. `/status` is the server's own. Undefined for what is none of these.
  */
 export function parseQuery(line: string): GangliaQuery | undefined {
   const get = /^GET (\S+)(?: HTTP\/1\.[01])?$/.exec(line);
-  const target =
-    get?.[1] === undefined
-      ? line
-      : get[1].replace(/%([0-9a-f]{2})/gi, (_, byte: string) => String.fromCharCode(Number.parseInt(byte, 16)));
+  const target = get?.[1] === undefined ? line : decoded(get[1]);
   if (!target.startsWith('/') || FORBIDDEN.test(target) || line.length > LINE_MAX) return undefined;
   const [path = '', search = ''] = target.split('?', 2);
   const [cluster, host, metric, ...more] = path.split('/').filter(part => part !== '');

@@ -52,7 +52,7 @@ export function askedNodes(names: NameRanges, { nodes }: Pick<EventQuery, 'nodes
 
 /** Whether it is an event of no node, or of one that is asked for. */
 export function areAsked(names: NameRanges, { nodes }: Pick<EventQuery, 'nodes'>): boolean {
-  return nodes === undefined || names.size === 0 || names.among(nodes).length > 0;
+  return nodes === undefined || names.size === 0 || names.meets(nodes);
 }
 
 /** What tells which end is that of a begin. */
@@ -120,8 +120,9 @@ export class Listing {
       for (const [key, row] of this.#going) this.#before.set(key, row);
       this.#going = new Map();
     } else if (!line.repeated && this.#before.size > 0) this.#forget();
-    if (!areAsked(names, this.asked)) return;
-    const subjects = () => (line.nodes === undefined ? [line.link ?? ''] : askedNodes(names, this.asked));
+    const theirs = this.asked.nodes && names.among(this.asked.nodes);
+    if (theirs?.length === 0 && names.size > 0) return;
+    const subjects = () => (line.nodes === undefined ? [line.link ?? ''] : (theirs ?? [...names.made()]));
     if (line.event === 'removed')
       for (const node of subjects()) for (const head of this.#heads) this.#lose(head + node);
     const begin = BEGINS.get(line.event);
@@ -293,7 +294,7 @@ export function toldOf(journal: Journal, line: Line, place: Place, among: EventQ
   if (names === undefined || among === undefined) return all;
   const nodes = names.among(among);
   if (nodes.length === names.size) return all;
-  const isTheirs = ({ nodes }: JournalJob) => nodes === undefined || NameRanges.of(nodes)?.among(among).length !== 0;
+  const isTheirs = ({ nodes }: JournalJob) => nodes === undefined || NameRanges.of(nodes)?.meets(among) === true;
   return {
     line: { ...line, nodes: fold(nodes), count: nodes.length },
     of: names.size,

@@ -5,22 +5,7 @@
 export const EVENTS = [
   ...['silent', 'heard_again', 'problem', 'problem_resolved', 'boot', 'goodbye', 'restart', 'reset', 'refusal'],
   ...['clone', 'new', 'removed', 'link_down', 'link_up', 'dark', 'lit', 'overflow', 'takeover', 'forget', 'followed'],
-  ...[
-    'deaf',
-    'clear',
-    'lost',
-    'stalled',
-    'resumed',
-    'no_board',
-    'board',
-    'clock_step',
-    'order',
-    'acknowledged',
-    'withdrawn',
-    'odd',
-    'odd_ended',
-    'begin',
-    'end',
-  ],
+  ...['deaf', 'clear', 'lost', 'stalled', 'resumed', 'no_board', 'board', 'clock_step', 'order', 'acknowledged'],
+  ...['withdrawn', 'odd', 'odd_ended', 'begin', 'end'],
 ] as const;
 export type EventName = (typeof EVENTS)[number];

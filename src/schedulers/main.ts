@@ -1,5 +1,5 @@
-// The verb `scheduler`, once `slurm`: asks a scheduler about nodes and jobs every few seconds, and leaves the answers in a folder for programs
-// that show them beside the board. Only reads: it gives no orders, and nobody waits for it.
+// The verb `scheduler`, once `slurm`: asks a scheduler about nodes and jobs every few seconds, and leaves the answers in
+// a folder for programs that show them beside the board. Only reads: it gives no orders, and nobody waits for it.
 
 import { hostname, userInfo } from 'node:os';
 import { join } from 'node:path';

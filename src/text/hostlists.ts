@@ -298,6 +298,11 @@ export class NameRanges {
       : [...this.made()].filter(name => names.has(name));
   }
 
+  /** Whether it has one of these names. */
+  meets(names: ReadonlySet<string>): boolean {
+    return this.among(names).length > 0;
+  }
+
   /** All of its names, in the order of their first appearance. */
   made(): ReadonlySet<string> {
     if (this.#names !== undefined) return this.#names;

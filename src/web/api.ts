@@ -427,10 +427,13 @@ export class Api {
     const kept = { told, roster, until: Number.POSITIVE_INFINITY };
     this.#told.set(kind, kept);
     try {
-      return await told;
-    } finally {
+      const found = await told;
       const end = performance.now();
       kept.until = end + (end - began) / TOLD_SHARE;
+      return found;
+    } catch (error) {
+      kept.until = 0; // Nobody else is told of it.
+      throw error;
     }
   }
 

@@ -113,7 +113,10 @@ function unmeasuredOf(claim: Claim | undefined, seen: SeenNode, { drainUnhealthy
 
 // ---- the next look ----
 
-/** What is kept after a look that is evidence. `claims`: our drains. A node that is neither in an incident nor well is forgotten. */
+/**
+ * What is kept after a look that is evidence. `claims`: our drains. A node that is neither in an incident nor well is
+ * forgotten.
+ */
 export function watch(
   before: ReadonlyMap<string, Watched>,
   { nodes }: BoardLook,

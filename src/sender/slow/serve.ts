@@ -53,9 +53,9 @@ class SourceState {
 
   /** Stores a reading; returns whether its page has changed. */
   take(reading: SlowReading): boolean {
-    const { sets, flags, details, trouble } = reading;
+    const { details, trouble } = reading;
     const hadNothing = this.#hasNothing;
-    this.#hasNothing = sets.length === 0 && [flags, details, trouble].every(part => part === undefined);
+    this.#hasNothing = isNothing(reading);
     if (hadNothing && this.#hasNothing) return false; // Most nodes lack most of these.
     const said = details === undefined && trouble === undefined ? '' : textOf(details, trouble);
     if (said !== this.#said) send({ source: this.source.name, details, trouble });
@@ -74,6 +74,10 @@ function textOf(details: Details | undefined, trouble: string | undefined): stri
   return JSON.stringify([details, trouble], (_, value) =>
     value instanceof Map || value instanceof Set ? [...value] : value,
   );
+}
+
+function isNothing({ sets, flags, details, trouble }: SlowReading): boolean {
+  return sets.length === 0 && flags === undefined && details === undefined && trouble === undefined;
 }
 
 const NOTHING: SlowReading = { fields: {}, sets: [] };

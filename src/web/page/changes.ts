@@ -105,7 +105,7 @@ export class ChangeList {
   #isShown({ time, nodes }: EventInfo): boolean {
     if (this.#minute !== undefined && Math.floor(Date.parse(time) / MINUTE_MS) !== this.#minute) return false;
     const chosen = this.#chosen;
-    return chosen === undefined || nodes === undefined || !!NameRanges.of(nodes)?.among(chosen).length;
+    return chosen === undefined || nodes === undefined || NameRanges.of(nodes)?.meets(chosen) === true;
   }
 
   #show(): void {
