@@ -184,7 +184,7 @@ const JOURNAL = object(
     ring: integer('the last event of the board by then'),
     ...Object.fromEntries(
       ['from_last', 'problem', 'reason', 'link', 'master', 'why', 'act', 'outcome', 'key', 'by', 'until', 'reading']
-        .concat('version')
+        .concat('version', 'missed_since')
         .map(key => [`${key}?`, text()]),
     ),
     ...Object.fromEntries(
@@ -197,6 +197,7 @@ const JOURNAL = object(
     'closed?': flag(),
     'addresses?': array(text()),
     'states?': map(integer()),
+    'counts?': map(integer(), 'how many silences, or episodes of the problem, its nodes had: host lists'),
     'of?': integer('how many nodes it has, if not all are asked for'),
     'goes_on?': { type: ['string', 'boolean'], description: 'for which nodes it goes on; true: it is about none' },
     'unrecorded?': integer('for how many the end is not known'),

@@ -3,8 +3,9 @@
 // For the writer, who repeats them at the head of each segment, and who must not tell anything twice after a restart.
 
 import { BEGINS, ENDS, LATER_MS, type Line, monotonicOf, whichOf } from '../journalfile/format.js';
-import { BOARD_MOST, expand, fold } from '../text/hostlists.js';
+import { BOARD_MOST, expand, fold, NameRanges } from '../text/hostlists.js';
 import { getOrInsert } from '../text/maps.js';
+import type { EventGroup } from './grouping.js';
 
 /** Something that lasts, and what it happens to. */
 const keyOf = (event: string, which: string | undefined, subject: string) => [event, which ?? '', subject].join('\0');
@@ -14,18 +15,32 @@ function subjectsOf({ nodes, link }: Line): string[] {
   return nodes === undefined ? [link ?? ''] : expand(nodes, BOARD_MOST);
 }
 
+/** How often something has happened to a node; the last began then, CLOCK_MONOTONIC, ms. */
+interface Counted {
+  readonly times: number;
+  readonly atMs: number;
+}
+
 export class Going {
   /** Lines by id, with what they still hold for. */
   readonly #lines = new Map<string, { line: Line; subjects: Set<string> }>();
   readonly #ids = new Map<string, string>();
   /** The begin of the last that was told of each kind and subject, CLOCK_MONOTONIC, ms. */
   readonly #told = new Map<string, number>();
+  /** How often it had happened by then. */
+  readonly #counts = new Map<string, Counted>();
+  /** Whether all that had happened to nodes was counted once: who has no count since has none. */
+  isCounted = false;
 
   /** The next line. */
   apply(line: Line): void {
     const { event, from, from_last = from } = line;
     if (event === 'begin') this.#clear();
     if (event === 'removed') this.#forget(new Set(subjectsOf(line)));
+    this.isCounted ||= event === 'counts';
+    const atMs = from_last === undefined ? line.mono_ms : monotonicOf(line, from_last);
+    for (const [nodes, times] of Object.entries(line.counts ?? {}))
+      for (const node of NameRanges.of(nodes)?.made() ?? []) this.count(node, line.problem, { times, atMs });
     const begin = event in ENDS ? event : BEGINS.get(event);
     if ((begin === undefined && event !== 'boot') || from_last === undefined) return;
     const last = monotonicOf(line, from_last);
@@ -86,6 +101,28 @@ export class Going {
     return this.#told.get(keyOf(event, which, subject));
   }
 
+  /** How many silences of a node, or episodes of that problem, are told of those since then, and up to when. */
+  counted(node: string, problem: string | undefined, sinceMs: number): Counted | undefined {
+    const found = this.#counts.get(keyOf('', problem, node));
+    return found !== undefined && found.atMs >= sinceMs ? found : undefined;
+  }
+
+  count(node: string, problem: string | undefined, counted: Counted): void {
+    this.#counts.set(keyOf('', problem, node), counted);
+  }
+
+  /** How many of a group's nodes are only counted: nothing tells of them, and since when. */
+  missed({ what, more, counted }: EventGroup): { missed: number; sinceMs: number } {
+    let [missed, sinceMs] = [-more, Number.POSITIVE_INFINITY];
+    for (const [node, now] of counted) {
+      const before = this.counted(node, what.problem, now.sinceMs) ?? { times: 0, atMs: now.sinceMs };
+      if (now.times <= before.times + 1) continue;
+      missed += now.times - before.times - 1;
+      sinceMs = Math.min(sinceMs, before.atMs);
+    }
+    return { missed, sinceMs };
+  }
+
   goesOn(event: string, which: string | undefined, subject: string): boolean {
     return this.#ids.has(keyOf(event, which, subject));
   }
@@ -98,7 +135,7 @@ export class Going {
   /** What goes on, with the lines' own ids. */
   *repeated(): Generator<Line> {
     for (const { line, subjects } of this.#lines.values()) {
-      const { first, ...rest } = line;
+      const { first, counts: _, ...rest } = line;
       const nodes = [...subjects];
       yield {
         ...rest,

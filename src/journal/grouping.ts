@@ -3,7 +3,7 @@
 
 import { BEGINS, ENDS, type Happening, type JournalJob, SHARERS, TOGETHER_MS, whichOf } from '../journalfile/format.js';
 import { fold } from '../text/hostlists.js';
-import { getOrInsert } from '../text/maps.js';
+import { getOrInsert, groupBy } from '../text/maps.js';
 
 /** Something that happened to a node, a link or the board. Times are of CLOCK_MONOTONIC, ms. */
 export interface Occurrence {
@@ -14,9 +14,10 @@ export interface Occurrence {
   readonly toMs?: number | undefined;
   /** The stamp of the last report before a boot without goodbye. */
   readonly wordsMs?: number | undefined;
-  /** How many before it were not written, and how many nothing else is known of. */
+  /** How many before it were not written. */
   readonly more?: number | undefined;
-  readonly missed?: number | undefined;
+  /** How often it has happened to the node, as the board counts since then. */
+  readonly counted?: { readonly times: number; readonly sinceMs: number };
   /** The number of the event of the board's ring that it comes from. */
   readonly ring?: number | undefined;
   readonly job?: JournalJob | undefined;
@@ -50,9 +51,7 @@ export class Limiter {
     const given = getOrInsert(this.#given, keyOf(one), () => ({ atMs: nowMs, left: BURST, held: new Map() }));
     // The end of what was given is given: neither stands there without the other.
     if (given.held.size === 0 && (isEnd || given.left-- > 0)) return true;
-    const { last: before, count } = given.held.get(isEnd) ?? { count: 0 };
-    const missed = (before?.missed ?? 0) + (one.missed ?? 0);
-    given.held.set(isEnd, { last: { ...one, missed }, count: count + 1 });
+    given.held.set(isEnd, { last: one, count: (given.held.get(isEnd)?.count ?? 0) + 1 });
     return false;
   }
 
@@ -69,7 +68,7 @@ export class Limiter {
   }
 }
 
-interface EventGroup {
+export interface EventGroup {
   readonly what: Happening;
   readonly atMs: number;
   nodes: string[];
@@ -80,7 +79,7 @@ interface EventGroup {
   toLastMs: number | undefined;
   wordsMs: number | undefined;
   more: number;
-  missed: number;
+  readonly counted: (readonly [node: string, counted: NonNullable<Occurrence['counted']>])[];
   /** The lowest number of an event of the ring among them. */
   ring: number | undefined;
   readonly jobs: (readonly [job: JournalJob, node: string])[];
@@ -97,7 +96,7 @@ function least(a: number | undefined, b: number | undefined): number | undefined
 }
 
 function join(group: EventGroup, one: Occurrence): void {
-  const { node, fromMs, toMs, wordsMs, more = 0, missed = 0, ring, job } = one;
+  const { node, fromMs, toMs, wordsMs, more = 0, counted, ring, job } = one;
   if (node !== undefined) group.nodes.push(node);
   if (node !== undefined && job !== undefined) group.jobs.push([job, node]);
   if (fromMs < group.fromMs) group.first = node;
@@ -109,7 +108,7 @@ function join(group: EventGroup, one: Occurrence): void {
   }
   group.wordsMs = least(group.wordsMs, wordsMs);
   group.more += more;
-  group.missed += missed;
+  if (node !== undefined && counted !== undefined) group.counted.push([node, counted]);
   group.ring = least(group.ring, ring);
 }
 
@@ -127,11 +126,10 @@ const orderOf = ({ what, fromMs, toLastMs = fromMs }: EventGroup) => (BEGINS.has
 export class EventGrouping {
   /** In the order in which they began. */
   #groups: EventGroup[] = [];
-  readonly #byWhat = new Map<string, EventGroup[]>();
+  #byWhat = new Map<string, EventGroup[]>();
 
   add(one: Occurrence, nowMs: number): void {
-    const key = JSON.stringify(one.what);
-    const alike = this.#byWhat.get(key) ?? [];
+    const alike = getOrInsert(this.#byWhat, JSON.stringify(one.what), () => []);
     let group =
       one.node === undefined
         ? undefined
@@ -145,10 +143,10 @@ export class EventGrouping {
       const { what, node, fromMs, toMs } = one;
       group = {
         ...{ what, atMs: nowMs, nodes: [], first: node, fromMs, fromLastMs: fromMs, toMs, toLastMs: toMs },
-        ...{ wordsMs: undefined, more: 0, missed: 0, ring: undefined, jobs: [] },
+        ...{ wordsMs: undefined, more: 0, counted: [], ring: undefined, jobs: [] },
       };
       this.#groups.push(group);
-      this.#byWhat.set(key, [...alike, group]);
+      alike.push(group);
     }
     join(group, one);
   }
@@ -173,12 +171,7 @@ export class EventGrouping {
     taken.sort(
       (a, b) => orderOf(a) - orderOf(b) || Number(BEGINS.has(a.what.event)) - Number(BEGINS.has(b.what.event)),
     );
-    for (const group of taken) {
-      const key = JSON.stringify(group.what);
-      const alike = (this.#byWhat.get(key) ?? []).filter(other => other !== group);
-      if (alike.length > 0) this.#byWhat.set(key, alike);
-      else this.#byWhat.delete(key);
-    }
+    this.#byWhat = groupBy(this.#groups, ({ what }) => JSON.stringify(what));
     return taken;
   }
 
@@ -188,9 +181,15 @@ export class EventGrouping {
   }
 }
 
+/** Host lists with the count of each of their nodes. */
+export function countsOf(times: readonly (readonly [node: string, times: number])[]): Record<string, number> {
+  const same = [...groupBy(times, ([, count]) => count)];
+  return Object.fromEntries(same.map(([count, nodes]) => [fold(nodes.map(([node]) => node)), count]));
+}
+
 /** What a line says of a group. `wall`: the ISO time of a time of CLOCK_MONOTONIC. */
 export function happeningOf(group: EventGroup, wall: (ms: number) => string): Happening {
-  const { what, nodes, first, fromMs, fromLastMs, toMs, toLastMs, wordsMs, more, missed } = group;
+  const { what, nodes, first, fromMs, fromLastMs, toMs, toLastMs, wordsMs, more, counted } = group;
   return {
     ...what,
     ...(nodes.length > 0 && { nodes: fold(nodes), count: nodes.length }),
@@ -201,6 +200,6 @@ export function happeningOf(group: EventGroup, wall: (ms: number) => string): Ha
     ...(toLastMs !== undefined && toMs !== undefined && toLastMs > toMs && { to_last: wall(toLastMs) }),
     ...(wordsMs !== undefined && { words_from: wall(wordsMs) }),
     ...(more > 0 && { more }),
-    ...(missed > 0 && { missed }),
+    ...(counted.length > 0 && { counts: countsOf(counted.map(([node, { times }]) => [node, times])) }),
   };
 }

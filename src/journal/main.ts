@@ -50,6 +50,8 @@ SIGHUP reads --keep and --most again. SIGTERM and SIGINT stop it.`,
 type JournalOptions = ValuesOf<typeof verb>;
 
 const LOOK_MS = 1000;
+/** The counts of all take so much of a segment at most, which is no more than a line. */
+const COUNTS_PART = 16;
 /** The time from one state to the next. */
 const STATE_MS = 10_000;
 /** What it is bound to while it runs. */
@@ -130,6 +132,8 @@ class RunningJournal {
   readonly #hour = new HourCounts();
   readonly #states: StateKeeper;
   readonly #troubles: TroubleLog;
+  /** The segment in which it was counted how often everything has happened. */
+  #counted: number;
   #flushing: Promise<void> | undefined;
   looks = 0;
 
@@ -149,6 +153,7 @@ class RunningJournal {
     );
     const past = this.store.readPast();
     for (const line of past) this.#hour.add(line);
+    this.#counted = past.some(({ event }) => event === 'counts') ? this.store.segment : 0;
     this.#recorder = new JournalRecorder(this.#reader, name, VERSION, past);
     this.#orders = new OrdersFollower(options.bridgeDir, takenBy(past));
     this.#ordersFromMs = past[0] === undefined ? Date.now() : Date.parse(past[0].at);
@@ -177,6 +182,9 @@ class RunningJournal {
     void this.#jobs.look();
     try {
       this.#add(this.#recorder.look(clocks));
+      const { segment } = this.store;
+      if (segment !== this.#counted) this.#add(this.#recorder.counts(this.store.segmentBytes / COUNTS_PART));
+      this.#counted = segment;
       const orders = this.#orders.next().filter(({ time_ms }) => time_ms >= this.#ordersFromMs);
       this.#recorder.tellOrders(orders, this.#orders.missed, this.#orders.taken?.since_ms ?? 0);
       this.#recorder.tellMarks(this.#jobs.current);

@@ -13,7 +13,7 @@ import type { BoardReader } from '../shm/reader.js';
 import { BOARD_MOST, expand, NameRanges } from '../text/hostlists.js';
 import { getOrInsert } from '../text/maps.js';
 import { Going } from './going.js';
-import { EventGrouping, happeningOf, Limiter, type Occurrence } from './grouping.js';
+import { countsOf, EventGrouping, happeningOf, Limiter, type Occurrence } from './grouping.js';
 import { byJob } from './jobs.js';
 import { Marks } from './marks.js';
 
@@ -44,6 +44,7 @@ function steadied(now: MasterClocks, before: MasterClocks = now): MasterClocks {
 
 /** When that was, CLOCK_MONOTONIC, ms. */
 const timeOf = ({ nowMs }: Memory, agoMs: number) => nowMs - agoMs;
+const sinceOf = (memory: Memory) => timeOf(memory, memory.sinceMs);
 
 /** Something that lasts, as a memory has the last of its kind; times of CLOCK_MONOTONIC, ms. */
 interface RememberedSpell {
@@ -105,6 +106,8 @@ export class JournalRecorder {
   readonly #grouping = new EventGrouping();
   readonly #marks = new Marks(this.#going);
   #number = 0;
+  /** Whether the journal's last lines are of another board than the daemon begins with. */
+  #isOther = false;
   /** From which time on the journal is known, CLOCK_MONOTONIC, ms; what happened before it was told or is forgotten. */
   #knownFromMs = Number.POSITIVE_INFINITY;
   /** Whether the memories were not looked at yet, so that what they tell may be old. */
@@ -187,14 +190,8 @@ export class JournalRecorder {
   tellOrders(orders: readonly PublishedOrder[], missed: number, sinceMs: number): void {
     if (missed > 0) this.#note({ event: 'lost', count: missed, why: 'orders' }, this.#clocks.monoMs);
     for (const { n: order, time_ms, act, node, outcome, why } of orders) {
-      const what = {
-        event: 'order',
-        act,
-        ...(outcome && { outcome }),
-        ...(why && { why }),
-        order,
-        order_since_ms: sinceMs,
-      };
+      const how = { ...(outcome && { outcome }), ...(why && { why }) };
+      const what = { event: 'order', act, ...how, order, order_since_ms: sinceMs };
       this.#grouping.add({ what, node, fromMs: this.#monotonic(time_ms) }, this.#clocks.monoMs);
     }
   }
@@ -226,6 +223,22 @@ export class JournalRecorder {
     return this.#going.repeated();
   }
 
+  /** How often everything has happened by the lines before, for each segment; none if that takes more bytes. */
+  counts(mostBytes: number): RecordedLine[] {
+    if (!this.remembers) return [];
+    const since = this.#names.map((_, i) => sinceOf(this.#watch.memoryOf(i)));
+    const lines = [undefined, ...PROBLEMS].flatMap(problem => {
+      const found = this.#names.flatMap((node, i) => {
+        const times = this.#going.counted(node, problem, since[i] as number)?.times;
+        return times === undefined ? [] : [[node, times] as const];
+      });
+      // That of silences also stands there if there were none: then all are counted.
+      if (found.length === 0 && problem !== undefined) return [];
+      return { event: 'counts', repeated: true, ...(problem && { problem }), counts: countsOf(found) };
+    });
+    return JSON.stringify(lines).length > mostBytes ? [] : lines.map(line => this.#entry(line));
+  }
+
   get #follows(): ChangeFollower {
     return this.#follower as ChangeFollower;
   }
@@ -233,15 +246,15 @@ export class JournalRecorder {
   #changes(): BoardChange[] {
     if (this.#follower === undefined) {
       const { header } = this.#reader.nodeStates().board;
-      const next = this.#resume(header.master_boot_id, header.event_last ?? 0) + 1;
+      const next = this.#resume(header.master_boot_id, header.created_real_ns, header.event_last ?? 0) + 1;
       this.#follower = new ChangeFollower(this.#reader, { last: 0, next });
     }
     return this.#follower.look(false);
   }
 
   /** Takes up the journal's last lines where they are of this boot. Returns the last event of the ring that was read. */
-  #resume(boot: bigint, lastEvent: number): number {
-    const prefix = lineId(boot, 0n, 0).split('-')[0];
+  #resume(boot: bigint, createdNs: bigint, lastEvent: number): number {
+    const prefix = lineId(boot, createdNs, 0).split('-')[0];
     const past = this.#past;
     this.#past = [];
     const ours = past.filter(line => partsOf(line).boot === prefix);
@@ -249,6 +262,7 @@ export class JournalRecorder {
     const [first] = ours;
     // A journal that begins now tells nothing of before; one that goes on after a boot tells all of that boot.
     if (past.length === 0) return lastEvent;
+    this.#isOther = !past.at(-1)?.id.startsWith(lineId(boot, createdNs, 0).slice(0, -1));
     this.#knownFromMs = first?.mono_ms ?? 0;
     // Each board counts by itself, or goes on with the numbers of the one before.
     const whole = ours.filter(({ repeated }) => !repeated);
@@ -279,10 +293,11 @@ export class JournalRecorder {
     const fromMs = this.#monotonic(Number(change.at / 1_000_000n));
     switch (change.event) {
       case 'begin':
+      case 'board': {
+        const { event, nodes: count, states } = change;
+        if (event === 'board' || this.#isOther) this.#note({ event: 'board', count, states, ...this.#late }, fromMs);
         break;
-      case 'board':
-        this.#note({ event: 'board', count: change.nodes, states: change.states }, fromMs);
-        break;
+      }
       case 'no_board':
         this.#note({ event: 'no_board', why: change.why }, fromMs);
         break;
@@ -438,10 +453,16 @@ export class JournalRecorder {
     }
     const goesOn = this.#going.goesOn(begin, problem, node);
     if (!isSame) {
-      if (!this.#isOld(begin, problem, node, is.fromMs, is.toMs === undefined)) {
-        const missed = this.#isFirst ? 0 : is.count - (was?.count ?? 0) - 1;
-        this.#add({ what: { event: begin, ...which, ...is.said, ...this.#late }, node, fromMs: is.fromMs, missed });
-      } else if (!goesOn) return;
+      const { count: times, fromMs } = is;
+      const sinceMs = sinceOf(now);
+      const isOld = this.#isOld(begin, problem, node, fromMs, is.toMs === undefined);
+      // Where nobody knows of how many the journal tells, it tells of all.
+      const isKnown = this.#going.isCounted || sinceMs >= this.#knownFromMs;
+      if (this.#isFirst && (isOld || !isKnown) && this.#going.counted(node, problem, sinceMs) === undefined)
+        this.#going.count(node, problem, { times: times - Number(!isOld), atMs: fromMs });
+      const what = { event: begin, ...which, ...is.said, ...this.#late };
+      if (!isOld) this.#add({ what, node, fromMs, counted: { times, sinceMs } });
+      else if (!goesOn) return;
     }
     if (is.toMs !== undefined) ends(is.fromMs, is.toMs, { ...is.how, ...this.#late });
   }
@@ -469,7 +490,9 @@ export class JournalRecorder {
     const wall = (ms: number) => new Date(Math.round(ms - monoMs + realMs)).toISOString();
     return this.#grouping.take(monoMs, all).map(group => {
       const silent = group.what.event === 'silent' ? group.nodes : [];
-      return { ...this.#entry(happeningOf(group, wall)), silent, jobs: byJob(group.jobs) };
+      const { missed, sinceMs } = this.#going.missed(group);
+      const counted = missed > 0 ? { missed, missed_since: wall(sinceMs) } : {};
+      return { ...this.#entry({ ...happeningOf(group, wall), ...counted }), silent, jobs: byJob(group.jobs) };
     });
   }
 

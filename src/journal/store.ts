@@ -204,6 +204,11 @@ export class Store {
     return this.#dropped;
   }
 
+  /** The number of the newest segment; 0: there is none. */
+  get segment(): number {
+    return this.#number;
+  }
+
   get lastId(): string | undefined {
     return this.#lastId;
   }
@@ -213,7 +218,7 @@ export class Store {
   }
 
   /** The largest segment: several fit into the journal's bound. It holds as much of its own as of what goes on. */
-  get #segmentBytes(): number {
+  get segmentBytes(): number {
     return Math.min(SEGMENT_BYTES, Math.max(Math.floor(this.bounds.mostBytes / LEAST_SEGMENTS), 2 * this.#headBytes));
   }
 
@@ -264,7 +269,7 @@ export class Store {
     let [count, bytes] = [1, events.bytes + first];
     for (; count < this.#waiting.length; count++) {
       bytes += (this.#waiting[count] as Waiting).text.length;
-      if (bytes > this.#segmentBytes) break;
+      if (bytes > this.segmentBytes) break;
     }
     const some = this.#waiting.splice(0, count);
     try {
@@ -286,7 +291,7 @@ export class Store {
     let segment =
       this.#number > 0 && (this.#day === day || this.#torn.length > 0) ? await this.#openSegment('events') : undefined;
     const areThere = [...this.#open.values()].every(({ isThere }) => isThere);
-    if (segment === undefined || segment.bytes + bytes > this.#segmentBytes || !areThere) {
+    if (segment === undefined || segment.bytes + bytes > this.segmentBytes || !areThere) {
       await this.#close();
       this.#number++;
       this.#day = day;
@@ -335,7 +340,7 @@ export class Store {
         })
         .sort((a, b) => a.number - b.number);
       // The newest may grow to its full size.
-      let sum = segments.reduce((sum, { bytes }) => sum + bytes, 0) + this.#segmentBytes;
+      let sum = segments.reduce((sum, { bytes }) => sum + bytes, 0) + this.segmentBytes;
       // If the clock was set to a later year a moment ago, all segments would look old. So age counts only by a clock
       // that has stood for a while.
       const isOld = monoMs - (this.#clock?.sinceMs ?? monoMs) >= STANDS_MS;

@@ -93,11 +93,15 @@ export interface Happening {
   readonly first?: string;
   /** How many of this kind for these nodes were not written since their last line: within a minute only the last is. */
   readonly more?: number;
-  /** Found in the board's memory afterwards; and how many more there were, of which nothing else is known. */
+  /** Found in the board's memory afterwards. */
   readonly late?: boolean;
   /** For so long the node or its sender had stood still when it was heard again; 4294900: or longer. */
   readonly stood_still_ms?: number;
+  /** How many before it are only counted, and since when. */
   readonly missed?: number;
+  readonly missed_since?: string;
+  /** How often it had happened to each node by the board's memory: host lists with a count. */
+  readonly counts?: Readonly<Record<string, number>>;
   /** It still goes on and stands in an earlier segment under the same id. */
   readonly repeated?: boolean;
   /** What the last report said before a silence or a boot without goodbye; its stamp, which is `from` of a silence. */
@@ -203,14 +207,8 @@ const isLine = shapeOf<Line>(
     ...{ id: isId, at: isTime, mono_ms: isNumber, board: isText, ring: isCount, event: isText },
     ...{ from: isTime, from_last: isTime, to: isTime, to_last: isTime },
     ...{ nodes: isText, count: isCount, first: isText, more: isCount, late: isFlag, missed: isCount, repeated: isFlag },
-    ...{
-      last_words: isTexts,
-      words_from: isTime,
-      goodbye: isFlag,
-      problem: isText,
-      reason: isText,
-      stood_still_ms: isNumber,
-    },
+    ...{ missed_since: isTime, counts: valuesOf(isCount), stood_still_ms: isNumber },
+    ...{ last_words: isTexts, words_from: isTime, goodbye: isFlag, problem: isText, reason: isText },
     ...{ addresses: isTexts, link: isText, instance: isCount, master: isText, closed: isFlag, why: isText },
     ...{ by_ms: isNumber, act: isText, outcome: isText, order: isCount, order_since_ms: isCount, version: isText },
     ...{ states: valuesOf(isCount), key: isText, by: isText, until: isTime },
@@ -224,13 +222,7 @@ const OWN: { readonly [E in EventName]?: readonly (keyof Happening)[] } = {
   ...{ problem: ['nodes', 'problem', 'from'], problem_resolved: ['nodes', 'problem', 'from', 'to'] },
   ...{ boot: ['nodes', 'from'], removed: ['nodes'], new: ['nodes'] },
   ...{ link_down: ['link'], link_up: ['link'], dark: ['link', 'count'], lit: ['link'], deaf: ['from', 'to'] },
-  ...{
-    overflow: ['count'],
-    forget: ['count'],
-    lost: ['count'],
-    takeover: ['instance'],
-    followed: ['master'],
-  },
+  ...{ overflow: ['count'], forget: ['count'], lost: ['count'], takeover: ['instance'], followed: ['master'] },
   ...{ no_board: ['why'], clock_step: ['by_ms'], order: ['act'], refusal: ['reason'] },
   ...{ acknowledged: ['key', 'until'], withdrawn: ['key'] },
   ...{ odd: ['nodes', 'reading', 'value', 'lowest', 'highest', 'from'], odd_ended: ['nodes', 'reading', 'from', 'to'] },

@@ -1,6 +1,7 @@
 // How each node ended the last time: it fell silent, or was booted, or both.
 
 import { fold } from '../text/hostlists.js';
+import { getOrInsert } from '../text/maps.js';
 import type { Line } from './format.js';
 import type { Journal, Place } from './journal.js';
 import { askedNodes, compareEnd, type EventQuery, type ToldEvent, toldOf } from './listing.js';
@@ -85,11 +86,9 @@ export function lastEnds(journal: Journal, asked: EventQuery): LastEnd[] {
     const overMs = silent === undefined ? ms(boot?.line.from) : (heardMs ?? Number.POSITIVE_INFINITY);
     if (overMs < asked.sinceMs) continue;
     const key = [silent?.line.id, boot?.line.id, heardMs === undefined].join();
-    let group = together.get(key);
-    if (group === undefined) {
-      group = { end, nodes: [], heardMs: [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY] };
-      together.set(key, group);
-    }
+    const group = getOrInsert(together, key, () => ({
+      ...{ end, nodes: [], heardMs: [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY] as [number, number] },
+    }));
     group.nodes.push(node);
     if (heardMs === undefined) continue;
     group.heardMs = [Math.min(group.heardMs[0], heardMs), Math.max(group.heardMs[1], heardMs)];

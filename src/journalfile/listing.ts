@@ -115,6 +115,7 @@ export class Listing {
   }
 
   #take(line: Line, place: Place, names: NameRanges): void {
+    if (line.event === 'counts') return;
     if (line.event === 'begin') {
       this.#forget();
       for (const [key, row] of this.#going) this.#before.set(key, row);
@@ -260,14 +261,7 @@ export class Listing {
   teller(): (row: number) => ToldEvent | undefined {
     const partly = this.#partly();
     return row => {
-      const {
-        place,
-        to: toMs,
-        toLast: toLastMs,
-        least: leastMs,
-        most: mostMs,
-        unrecorded,
-      } = this.#rows[row] as ListingRow;
+      const { place, to: toMs, toLast, least, most, unrecorded } = this.#rows[row] as ListingRow;
       const line = this.journal.lineAt(place);
       if (line === undefined) return undefined;
       const some = this.#some.get(row);
@@ -275,7 +269,7 @@ export class Listing {
       const goesOn = partly.get(row);
       return {
         ...told,
-        ending: Number.isNaN(leastMs) ? undefined : { toMs, toLastMs, leastMs, mostMs },
+        ending: Number.isNaN(least) ? undefined : { toMs, toLastMs: toLast, leastMs: least, mostMs: most },
         unrecorded,
         goesOn: goesOn && (told.line.nodes === undefined || goesOn.length === told.line.count ? true : goesOn),
       };

@@ -112,19 +112,7 @@ function ackText({ event, key = '', by = '', until = '', why = '' }: Line): stri
 
 /** An event that a board does not tell, or tells otherwise. */
 function ownText(line: Line, paint: Painter): string | undefined {
-  const {
-    event,
-    problem = '',
-    act = '',
-    outcome,
-    why = '',
-    by_ms = 0,
-    closed,
-    last_words,
-    goodbye,
-    count,
-    states,
-  } = line;
+  const { event, problem = '', act = '', outcome, why = '', by_ms = 0, closed, last_words, goodbye, count } = line;
   switch (event) {
     case 'silent':
       return paint.state(event, event);
@@ -137,7 +125,7 @@ function ownText(line: Line, paint: Painter): string | undefined {
     case 'boot':
       return goodbye ? 'booted after a goodbye' : last_words === undefined ? 'booted' : 'booted without goodbye';
     case 'begin':
-      return `the journal begins${count === undefined || states === undefined ? '' : `, ${boardText(changeOf(line))}`}`;
+      return `the journal begins${count === undefined || line.states === undefined ? '' : `, ${boardText(changeOf(line))}`}`;
     case 'end':
       return 'the journal ends';
     case 'deaf':
@@ -178,12 +166,19 @@ function whatText(line: Line, paint: Painter): string {
   return ownText(line, paint) ?? oneLine(ofNodes ?? boardText(change));
 }
 
+/** How many more there were than the journal has. */
+function missedText({ event, missed = 0, missed_since: since, from = '' }: Line): string {
+  const when = since === undefined ? '' : ` between ${wallTime(ms(since))} and ${wallTime(ms(from))}`;
+  return `${missed} ${event === 'silent' ? 'silence' : 'episode'}${missed === 1 ? '' : 's'} not recorded${when}`;
+}
+
 /** What is known of how the line came about. */
-function remarksText({ more = 0, missed = 0, late }: Line): string {
+function remarksText(line: Line): string {
+  const { more = 0, missed = 0, late } = line;
   const remarks = [
     ...(more > 0 ? [`${more} more in the minute before`] : []),
     ...(late ? ['found afterwards'] : []),
-    ...(missed > 0 ? [`${missed} more of which nothing is known`] : []),
+    ...(missed > 0 ? [missedText(line)] : []),
   ];
   return remarks.map(remark => `; ${remark}`).join('');
 }

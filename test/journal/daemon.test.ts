@@ -118,6 +118,8 @@ t.test('a journal beside a receiver', async t => {
   writeFileSync(join(bridge, 'orders'), ordersText({ since_ms: 5, count: 2, orders }));
   const of = (...events: string[]) => linesIn(dir).filter(({ event }) => events.includes(event));
   const silent = await until('it is silent', () => of('silent')[0]);
+  t.match(silent, { counts: { n1: 1 } });
+  await until('each segment counts all', () => of('counts').length > 0);
   t.match(silent, { nodes: 'n1', count: 1, last_words: [], board: 'default' });
   /** When the last report of a node came, by the board. */
   const stampOf = (name: string) => Number((reader.snapshotOf(name).node(0).lastRealNs ?? 0n) / 1_000_000n);

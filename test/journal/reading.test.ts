@@ -300,7 +300,7 @@ t.test('ends that were not recorded, or not in the journal', async t => {
     '02:30:00 to 02:30:59  n1 heard again after 59.0s; found afterwards',
     `03:00:00  n1 silent, its end was not recorded${words}`,
     '03:10:00  n1 no longer on the board',
-    `04:00:00 to 04:05:00  n1 silent for 5m00s${words}; found afterwards; 3 more of which nothing is known`,
+    `04:00:00 to 04:05:00  n1 silent for 5m00s${words}; found afterwards; 3 silences not recorded`,
   ]);
 });
 

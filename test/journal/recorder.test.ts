@@ -76,6 +76,11 @@ class World {
     this.recorder = new JournalRecorder(this.#reader, 'default', '1.2.3', [...this.lines]);
   }
 
+  /** What a new segment says of all counts. */
+  count(): void {
+    for (const { line } of this.recorder?.counts(1 << 20) ?? []) this.lines.push(line);
+  }
+
   report(name: string, values: Values = {}, offset = 0): void {
     const boot = this.#booted.get(name) ?? 0;
     const t_boot_ns = BigInt(this.ms + offset - boot) * 1_000_000n;
@@ -443,29 +448,74 @@ t.test('another board, a step of the clock, a ring that was too short', past(), 
   t.ok((lost?.count ?? 0) > 800, `${lost?.count} events of the ring are lost, and told`);
 });
 
-t.test('boots while no daemon ran', past(), async t => {
+t.test('what happened while no daemon ran is told, or counted', past(), async t => {
   const world = new World(t, 16);
+  const all = ['n1', 'n2', 'n3'];
   const report = (...names: string[]) => names.forEach(name => void world.report(name));
-  world.pass(70, () => report('n1', 'n3'));
+  const silence = (name: string) => {
+    world.pass(14, () => report(...all.filter(one => one !== name)));
+    world.pass(2, () => report(...all));
+  };
+  world.pass(70, () => report(...all));
   world.start();
-  world.pass(3, () => report('n1', 'n3'));
+  world.pass(3, () => report(...all));
+  silence('n1');
+  world.pass(4, () => report(...all));
+  t.match(world.of('silent'), [{ nodes: 'n1', counts: { n1: 1 } }]);
+  const began = world.of('silent')[0]?.from;
   world.recorder = undefined;
+  for (const name of ['n1', 'n1', 'n1', 'n2', 'n2']) silence(name);
   const boots = [1, 2, 3].map(() => {
-    world.pass(6, () => report('n1'));
+    world.pass(6, () => report('n1', 'n2'));
     world.boot('n3');
-    world.pass(2, () => report('n1', 'n3'));
+    world.pass(2, () => report(...all));
     return world.ms - 1000;
   });
-  for (const _ of [1, 2]) {
-    world.start();
-    world.pass(4, () => report('n1', 'n3'));
-    t.strictSame(
-      spans(world.of('boot')).flatMap(([from = 0]) => from),
-      boots,
-      'each is told once, by the ring',
-    );
-    world.recorder = undefined;
-  }
+  world.start();
+  world.pass(4, () => report(...all));
+  t.match(world.of('silent').slice(1), [
+    { nodes: 'n1', counts: { n1: 4 }, missed: 2, missed_since: began, late: true },
+    { nodes: 'n2', late: true },
+  ]);
+  t.strictSame(
+    spans(world.of('boot')).flatMap(([from = 0]) => from),
+    boots,
+    'each boot, by the ring',
+  );
+  world.recorder = undefined;
+  world.start();
+  world.pass(4, () => report(...all));
+  t.equal(world.of('silent', 'boot').length, 6, 'and nothing twice');
+  world.count();
+  t.match(world.lines.at(-1), { event: 'counts', repeated: true, counts: { n1: 4, n2: 2 } });
+  t.equal(world.of('board').length, 0);
+  world.lines.splice(0, world.lines.length - 1);
+  world.recorder = undefined;
+  for (const name of ['n1', 'n1', 'n2']) silence(name);
+  world.start();
+  world.pass(4, () => report(...all));
+  t.match(
+    world.of('silent').map(({ nodes, counts, missed }) => ({ nodes, counts, missed })),
+    [
+      { nodes: 'n1', counts: { n1: 6 }, missed: 1 },
+      { nodes: 'n2', counts: { n2: 3 }, missed: undefined },
+    ],
+    'also with that line alone',
+  );
+  world.recorder = undefined;
+  silence('n2');
+  world.writer.close();
+  rmSync(world.path);
+  world.writer = world.open(16);
+  world.writer.listeningSince(BigInt(world.ms) * 1_000_000n);
+  world.pass(70, () => report(...all));
+  silence('n2');
+  silence('n2');
+  world.start();
+  world.pass(4, () => report(...all));
+  t.match(world.of('silent').at(-1), { nodes: 'n2', counts: { n2: 2 }, missed: 1 }, 'another board counts anew');
+  t.match(world.of('board'), [{ late: true, count: 3 }], 'and is told');
+  for (const { event, from = '', to = from } of world.of('heard_again')) t.ok(from <= to, event);
 });
 
 t.test('a silence that shares the line of its end, but not that of its begin', past(), async t => {
