@@ -8,7 +8,7 @@ import { parseCpuList, readTopology } from './collect/cpus.js';
 import { WholeDisks } from './collect/diskparts.js';
 import { busiestDisk, type Disk, diskSum, diskstatsLines, parseDiskstats, sumDisks } from './collect/diskstats.js';
 import { parseFileNr } from './collect/filenr.js';
-import { type LeaveOut, sameNames } from './collect/kerneltext.js';
+import { type LeaveOut, sameNames, tooMany } from './collect/kerneltext.js';
 import { parseLoadavg } from './collect/loadavg.js';
 import { UNREAD_MS } from './collect/membersum.js';
 import { parseMeminfo } from './collect/meminfo.js';
@@ -19,7 +19,7 @@ import { parseSnmp } from './collect/snmp.js';
 import { cpuShare, type ProcStat, parseStat } from './collect/stat.js';
 import { type Cpuinfo, parseRelease, readCpuinfo, readCpuMhz } from './collect/system.js';
 import { parseVmstat } from './collect/vmstat.js';
-import { KernelFile, Once, type Tell } from './kernelfile.js';
+import { KernelFile, type Tell } from './kernelfile.js';
 import type { Details } from './slow/source.js';
 import { type HostMachine, here } from './world.js';
 
@@ -51,12 +51,6 @@ function parseTimes(
 
 const tooNew = (path: string) =>
   `${path} has more new names than can be looked at in one tick: its readings are left out until all were`;
-
-/** Says once that there are more than a sender takes. */
-function fewEnough(told: Once, isFew: boolean, most: number, what: string): void {
-  if (isFew) told.works();
-  else told.failed(`there are more than ${most} ${what}: they are left out`);
-}
 
 /** What could not be read is tried again after so many ticks: it may take a thousand files to find out. */
 const SELDOM = 10;
@@ -148,13 +142,8 @@ class Summed {
 export class Collector {
   readonly #tell: Tell | undefined;
   readonly #world: HostMachine;
-  readonly #topologyTold: Once;
-  readonly #blockTold: Once;
-  readonly #newDisksTold: Once;
-  readonly #newLinksTold: Once;
-  readonly #manyLinksTold: Once;
-  readonly #manyRestTold: Once;
-  readonly #manyDisksTold: Once;
+  /** What was said, and still holds. */
+  readonly #complaints = new Set<string>();
   readonly #leftOut: (names: readonly string[]) => void;
   #roots: Roots;
   #tree: KernelTree;
@@ -173,13 +162,6 @@ export class Collector {
   constructor({ proc, sys, tell, world = here }: Roots & { tell?: Tell; world?: HostMachine }) {
     this.#tell = tell;
     this.#world = world;
-    this.#topologyTold = new Once(tell);
-    this.#blockTold = new Once(tell);
-    this.#newDisksTold = new Once(tell);
-    this.#newLinksTold = new Once(tell);
-    this.#manyLinksTold = new Once(tell);
-    this.#manyRestTold = new Once(tell);
-    this.#manyDisksTold = new Once(tell);
     this.#leftOut = leftOutTeller(tell);
     this.#roots = { proc, sys };
     this.#tree = new KernelTree(this.#roots, tell, this.#leftOut);
@@ -233,6 +215,13 @@ export class Collector {
     encode('report', view, 0, { valid, flags });
   }
 
+  /** Complains once, until it is well again. */
+  #check(isWell: boolean, complaint: string): void {
+    if (isWell) this.#complaints.delete(complaint);
+    else if (!this.#complaints.has(complaint)) this.#tell?.(complaint);
+    if (!isWell) this.#complaints.add(complaint);
+  }
+
   /** The next report begins the sums: what was read before was no report. */
   restart(): void {
     this.#diskSum = diskSum(constants.most.devices);
@@ -261,8 +250,8 @@ export class Collector {
       return read && { fields: read.fields, groups: groupsOf(read.packageOf) };
     });
     this.#groups = topology?.groups;
-    if (topology !== undefined) this.#topologyTold.works();
-    else this.#topologyTold.failed(`cannot read the topology of the CPUs below ${this.#roots.sys}/devices/system`);
+    const { sys } = this.#roots;
+    this.#check(topology !== undefined, `cannot read the topology of the CPUs below ${sys}/devices/system`);
     put('topology', topology?.fields);
     put(
       'groups',
@@ -291,13 +280,12 @@ export class Collector {
     if (interfaces === undefined || this.#summedLinks.lacks(netdev, interfaces, nowNs)) return undefined;
     const { links: known } = this.#tree;
     const links = known.among(interfaces, mbps, leftOut);
-    if (known.isWhole) this.#newLinksTold.works();
-    else this.#newLinksTold.failed(tooNew(`${this.#roots.proc}/net/dev`));
+    this.#check(known.isWhole, tooNew(`${this.#roots.proc}/net/dev`));
     const { links: most, devices } = constants.most;
-    fewEnough(this.#manyLinksTold, !known.isTooMany, most, 'network interfaces with a device');
+    this.#check(!known.isTooMany, tooMany(most, 'network interfaces with a device'));
     if (links === undefined || (netdev.isInPart && known.lacksDevice)) return undefined;
     const entries = arrange(interfaces, links, mbps, this.#restSum);
-    fewEnough(this.#manyRestTold, entries !== undefined, devices, 'network interfaces');
+    this.#check(entries !== undefined, tooMany(devices, 'network interfaces'));
     if (entries === undefined) return undefined;
     const { net, net_rest } = entries;
     this.#summedLinks.are(interfaces.filter(({ name }) => links.has(name) && !net.some(one => one.name === name)));
@@ -313,16 +301,14 @@ export class Collector {
     const { wholeDisks } = this.#tree;
     const names = wholeDisks.among(all);
     const { proc, sys } = this.#roots;
-    if (wholeDisks.hasBlock) this.#blockTold.works();
-    else this.#blockTold.failed(`cannot read ${sys}/block: whole disks are recognized by their names`);
-    if (names === undefined) this.#newDisksTold.failed(tooNew(`${proc}/diskstats`));
-    else this.#newDisksTold.works();
+    this.#check(wholeDisks.hasBlock, `cannot read ${sys}/block: whole disks are recognized by their names`);
+    this.#check(names !== undefined, tooNew(`${proc}/diskstats`));
     if (names === undefined) return;
     const whole = all.filter(({ name }) => names.has(name));
     this.#disks = { at: nowNs, whole };
     this.#summedDisks.are(whole);
     const sum = sumDisks(whole, this.#diskSum, name => wholeDisks.serial(name));
-    fewEnough(this.#manyDisksTold, sum !== undefined, constants.most.devices, 'whole disks');
+    this.#check(sum !== undefined, tooMany(constants.most.devices, 'whole disks'));
     put('disk', sum);
     put('disk_share', before && busiestDisk(before.whole, whole, nowNs - before.at));
   }

@@ -18,13 +18,14 @@ const CHECKED_S = 6;
 
 /** All destinations: masters, groups, and stdout. */
 export class Destinations {
-  readonly #log: Log;
   #destinations = new Map<string, Destination>();
   /** What stdout was told; undefined: it is none of them. */
   #stdout: Deliveries | undefined;
 
-  constructor(roads: DestinationOptions, log: Log) {
-    this.#log = log;
+  constructor(
+    roads: DestinationOptions,
+    private readonly log: Log,
+  ) {
     this.change(roads);
   }
 
@@ -52,7 +53,7 @@ export class Destinations {
     for (const address of to) {
       if (address === '-') continue;
       const key = `${formatAddress(address)} ${name ?? ''} ${ttl}`;
-      next.set(key, before.get(key) ?? new Destination(address, { interface: name, ttl }, this.#log));
+      next.set(key, before.get(key) ?? new Destination(address, { interface: name, ttl }, this.log));
     }
     this.#stdout = to.includes('-') ? (this.#stdout ?? new Deliveries()) : undefined;
     this.#destinations = next;

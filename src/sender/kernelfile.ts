@@ -20,7 +20,7 @@ const ABSENT = ['ENOENT', 'ENOTDIR', 'EOPNOTSUPP', 'ENOTSUP'];
 const ABSENT_FOR = 10;
 
 /** Passes on a complaint once, until its subject works again. */
-export class Once {
+class Once {
   #isReported = false;
 
   constructor(private readonly tell: Tell | undefined) {}

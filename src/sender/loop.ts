@@ -74,10 +74,6 @@ export class Loop {
   /** The time between two points of the grid; shorter than the interval in the reports while that is announced. */
   #rateMs: number;
   #phaseNs: bigint;
-  readonly #source: ReportSource;
-  readonly #send: Send;
-  readonly #world: HostMachine;
-  readonly #helm: Helm;
   #seq: number;
   #missed: number;
   readonly #onceLateUs: number;
@@ -91,20 +87,16 @@ export class Loop {
 
   constructor(
     course: Course,
-    source: ReportSource,
-    send: Send,
-    world: HostMachine,
-    helm: Helm,
+    private readonly source: ReportSource,
+    private readonly send: Send,
+    private readonly world: HostMachine,
+    private readonly helm: Helm,
     { seq, missedTicks, lateUs }: RunStart = { seq: 0, missedTicks: 0, lateUs: 0 },
   ) {
     this.#course = course;
     this.#identity = course.identity;
     this.#goalMs = this.#rateMs = course.identity.intervalMs;
     this.#phaseNs = phase(course.identity.name, this.#intervalNs);
-    this.#source = source;
-    this.#send = send;
-    this.#world = world;
-    this.#helm = helm;
     this.#seq = seq;
     this.#missed = missedTicks;
     this.#onceLateUs = lateUs;
@@ -133,7 +125,7 @@ export class Loop {
     const { name, cluster } = before.identity;
     const renamed = course.identity.name !== name || course.identity.cluster !== cluster;
     if (renamed && !this.#isStopped) {
-      this.#report(GOODBYE, this.#world.clocks());
+      this.#report(GOODBYE, this.world.clocks());
       roads.forget();
     }
     const toOthers = roads.swap();
@@ -141,7 +133,7 @@ export class Loop {
     this.#identity = { ...course.identity, intervalMs: this.#identity.intervalMs };
     this.#phaseNs = phase(course.identity.name, this.#intervalNs);
     if (this.#isStopped) return;
-    const now = this.#world.clocks();
+    const now = this.world.clocks();
     const beforeMs = this.#rateMs;
     if (renamed || toOthers) this.#begin();
     this.#steer(now);
@@ -155,7 +147,7 @@ export class Loop {
 
   /** `tell` is called with the first report. Returns how many reports were made, and how many took the goodbye. */
   run(stop: AbortSignal, tell: () => void): Promise<{ reports: number; goodbyes: number }> {
-    const now = this.#world.clocks();
+    const now = this.world.clocks();
     this.#begin();
     this.#steer(now);
     this.#report(DUE, now, () => {
@@ -165,7 +157,7 @@ export class Loop {
       const end = () => {
         this.#isStopped = true;
         this.#cancel();
-        this.#report(GOODBYE, this.#world.clocks(), goodbyes => resolve({ reports: this.#seq, goodbyes }));
+        this.#report(GOODBYE, this.world.clocks(), goodbyes => resolve({ reports: this.#seq, goodbyes }));
       };
       if (stop.aborted) return end();
       stop.addEventListener('abort', end, { once: true });
@@ -176,7 +168,7 @@ export class Loop {
   /** The only report of this run; returns how many destinations took it. */
   once(): Promise<number> {
     const tick = { ...GOODBYE, lateUs: this.#onceLateUs };
-    return new Promise(resolve => this.#report(tick, this.#world.clocks(), resolve));
+    return new Promise(resolve => this.#report(tick, this.world.clocks(), resolve));
   }
 
   /** Begins with the first interval: nobody knows this node. */
@@ -189,11 +181,11 @@ export class Loop {
   #steer(now: HostClocks): void {
     const [rateMs, goalMs] = [this.#rateMs, this.#goalMs];
     const saidMs = this.#identity.intervalMs;
-    this.#goalMs = this.#helm.pace(now, this.#course.identity.intervalMs);
-    if (this.#goalMs < rateMs || this.#helm.know(saidMs)) this.#take(Math.min(this.#goalMs, saidMs));
+    this.#goalMs = this.helm.pace(now, this.#course.identity.intervalMs);
+    if (this.#goalMs < rateMs || this.helm.know(saidMs)) this.#take(Math.min(this.#goalMs, saidMs));
     const nextMs = Math.min(this.#goalMs, 2 * this.#rateMs);
     if (nextMs !== saidMs) this.#identity = { ...this.#identity, intervalMs: nextMs };
-    if (this.#rateMs !== rateMs || this.#goalMs !== goalMs) this.#helm.onInterval();
+    if (this.#rateMs !== rateMs || this.#goalMs !== goalMs) this.helm.onInterval();
   }
 
   #take(rateMs: number): void {
@@ -201,12 +193,12 @@ export class Loop {
     this.#rateMs = rateMs;
     this.#phaseNs = phase(this.#identity.name, this.#intervalNs);
     this.#point = undefined;
-    this.#helm.onGrid(rateMs);
+    this.helm.onGrid(rateMs);
   }
 
   /** Continues at the next point of the grid. */
   #await(): void {
-    const now = this.#world.clocks();
+    const now = this.world.clocks();
     this.#due = this.#nextDue(now);
     const passed = this.#point === undefined ? 0 : Number((this.#due - this.#point) / this.#intervalNs);
     this.#overran = Math.max(0, passed - 1);
@@ -215,11 +207,11 @@ export class Loop {
 
   #sleep({ bootNs }: HostClocks): void {
     const leftMs = Number(this.#due - bootNs) / 1e6;
-    this.#cancel = this.#world.after(Math.min(Math.ceil(leftMs), PIECE_MS), this.#wake);
+    this.#cancel = this.world.after(Math.min(Math.ceil(leftMs), PIECE_MS), this.#wake);
   }
 
   readonly #wake = (): void => {
-    const now = this.#world.clocks();
+    const now = this.world.clocks();
     const lateNs = now.bootNs - this.#due;
     // A timer may fire a little early, and a long wait is split.
     if (lateNs < 0n) {
@@ -248,6 +240,6 @@ export class Loop {
   #report(tick: Due, now: HostClocks, done: (count: number) => void = () => {}): void {
     const late = tick.lateUs > this.#rateMs * 500;
     const known = { ...tick, ...now, late, seq: this.#seq++, missed: this.#missed };
-    this.#send(pack(this.#identity, known, this.#source, this.#world), this.#identity.intervalMs, done);
+    this.send(pack(this.#identity, known, this.source, this.world), this.#identity.intervalMs, done);
   }
 }

@@ -118,13 +118,8 @@ function pretendSlow(options: SenderOptions, pretence: Pretence, tell: (message:
 
 /** The process that can hang, for the trees of the report. */
 function openSlow(options: SenderOptions, tell: (message: string) => void): SlowSide {
-  const places = { proc: options.proc.at(-1), sys: options.sys.at(-1), ...placesOf(options) };
-  return new SlowSide({
-    sources,
-    world: places,
-    intervalMs: options.interval,
-    tell,
-  });
+  const world = { proc: options.proc.at(-1), sys: options.sys.at(-1), ...placesOf(options) };
+  return new SlowSide({ sources, world, intervalMs: options.interval, tell });
 }
 
 /** What a report is made of: what the collector reads, and beside it the slow side. */

@@ -2,7 +2,9 @@
 // and takes no order from the network.
 
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs';
+import type { Log } from '../service/log.js';
 import { formatDuration, parseDuration } from '../text/durations.js';
+import { attempt } from '../text/failure.js';
 import { InputError, oneLine } from '../text/text.js';
 import { isTrustedWriter } from './trusted.js';
 
@@ -10,11 +12,6 @@ interface PaceOptions {
   paceFile: string | undefined;
   paceMin: number;
   paceMax: number;
-}
-
-interface PaceLog {
-  info(line: string): void;
-  warn(line: string): void;
 }
 
 const MOST_BYTES = 4096;
@@ -46,15 +43,16 @@ export function parsePace(text: string): { intervalMs: number; forMs: number } {
 
 /** The file, which is checked before each report. */
 export class PaceFile {
-  readonly #log: PaceLog;
   #options: PaceOptions;
   /** The state of the file when it was read last; empty: there was none. */
   #sign = '';
   #held: { intervalMs: number; untilBootNs: bigint } | undefined;
 
-  constructor(options: PaceOptions, log: PaceLog) {
+  constructor(
+    options: PaceOptions,
+    private readonly log: Pick<Log, 'info' | 'warn'>,
+  ) {
     this.#options = options;
-    this.#log = log;
   }
 
   /** Takes other options; if they change how the file is judged, it is read again. */
@@ -72,17 +70,13 @@ export class PaceFile {
     else this.#lookAt(paceFile, now);
     if (this.#held !== undefined && now.bootNs >= this.#held.untilBootNs) this.#held = undefined;
     if (before !== undefined && this.#held === undefined)
-      this.#log.info(`pace: over; reports every ${formatDuration(ownMs)} again`);
+      this.log.info(`pace: over; reports every ${formatDuration(ownMs)} again`);
     return this.#held?.intervalMs ?? ownMs;
   }
 
   #lookAt(file: string, now: { realNs: bigint; bootNs: bigint }): void {
-    let stat: Stat | undefined;
-    try {
-      stat = lstatSync(file, { bigint: true, throwIfNoEntry: false });
-    } catch {
-      // We may not look into a folder of the path: for us there is no file.
-    }
+    // If we may not look into a folder of the path, there is no file for us.
+    const stat = attempt(() => lstatSync(file, { bigint: true, throwIfNoEntry: false }));
     const sign = stat === undefined ? '' : signOf(stat);
     if (sign === this.#sign) return;
     this.#sign = sign;
@@ -97,13 +91,13 @@ export class PaceFile {
       if (restMs === 0) return;
       this.#held = { intervalMs, untilBootNs: now.bootNs + BigInt(restMs) * 1_000_000n };
       const times = [intervalMs, restMs].map(formatDuration);
-      this.#log.info(`pace: reports every ${times[0]} for ${times[1]} (${shown})`);
+      this.log.info(`pace: reports every ${times[0]} for ${times[1]} (${shown})`);
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
       // It was removed since the check: the next check finds that.
       if (code === 'ENOENT') return;
       const why = error instanceof InputError ? message : `cannot be read: ${code ?? message}`;
-      this.#log.warn(`pace: ${shown} ${why}; ignored`);
+      this.log.warn(`pace: ${shown} ${why}; ignored`);
     }
   }
 

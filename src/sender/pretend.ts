@@ -5,6 +5,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, resolve } from 'node:path';
 import { versionNumber } from '../options/version.js';
+import { attempt } from '../text/failure.js';
 import { InputError, oneLine, readText } from '../text/text.js';
 import { archOf } from './collect/system.js';
 import type { SlowWorld } from './slow/source.js';
@@ -173,11 +174,7 @@ function slowWorld(given: PretenceValues, folder: string, places: PretendedPlace
     ageSeconds: path => (existsSync(path) ? (given.age_s[basename(path)] ?? 0) : undefined),
     resolve(path) {
       if (!ours.some(tree => path.startsWith(tree))) return given.links[path] ?? path;
-      try {
-        return realpathSync(path);
-      } catch {
-        return undefined;
-      }
+      return attempt(() => realpathSync(path));
     },
   };
 }

@@ -58,10 +58,7 @@ export class Destination {
   failed = 0;
   readonly label: string;
   readonly deliveries = new Deliveries();
-  readonly #address: Address;
   readonly #isName: boolean;
-  readonly #multicast: Multicast;
-  readonly #log: Log;
   #connection: DestinationSocket | undefined;
   /** Its address: as given, or the last result of the look-up. */
   #known: LookupAddress | undefined;
@@ -86,13 +83,14 @@ export class Destination {
   /** Is increased when waiting reports must not be sent any more. */
   #forgotten = 0;
 
-  constructor(address: Address, multicast: Multicast, log: Log) {
-    this.#address = address;
+  constructor(
+    private readonly address: Address,
+    private readonly multicast: Multicast,
+    private readonly log: Log,
+  ) {
     const family = isIP(address.host);
     this.#isName = family === 0;
     if (!this.#isName) this.#known = { address: address.host, family };
-    this.#multicast = multicast;
-    this.#log = log;
     this.label = formatAddress(address);
   }
 
@@ -154,7 +152,7 @@ export class Destination {
 
   async #lookUp(): Promise<void> {
     try {
-      this.#known = await lookup(this.#address.host);
+      this.#known = await lookup(this.address.host);
     } catch (error) {
       if (this.#known === undefined) this.#tell(reasonOf(error));
       else this.#tellUnnamed(this.#connection ?? this.#known);
@@ -193,7 +191,7 @@ export class Destination {
       promised.unref();
       const scoped = isMulticast(address) ? this.#setMulticast(promised, address) : address;
       await new Promise<void>((resolve, reject) => {
-        socket.connect(this.#address.port, scoped, (error?: Error) => (error ? reject(error) : resolve()));
+        socket.connect(this.address.port, scoped, (error?: Error) => (error ? reject(error) : resolve()));
       });
     } catch (error) {
       await promised.close().catch(() => undefined);
@@ -206,14 +204,14 @@ export class Destination {
     this.#connection = this.#closed ? undefined : connection;
     if (before !== undefined) {
       await before.promised.close().catch(() => undefined);
-      this.#log.info(`${this.label} is at ${address} now`);
+      this.log.info(`${this.label} is at ${address} now`);
     }
     if (this.#closed) await promised.close().catch(() => undefined);
   }
 
   /** The group's address, with its interface if one is given: IPv6 groups of link scope need it. */
   #setMulticast(socket: SocketAsPromised, group: string): string {
-    const { interface: name, ttl } = this.#multicast;
+    const { interface: name, ttl } = this.multicast;
     const v6 = isIP(group) === 6;
     socket.setMulticastTTL(ttl);
     if (name === undefined) return group;
@@ -228,7 +226,7 @@ export class Destination {
     const one = count === 0 && codeOf(error) === 'ECONNREFUSED';
     connection.refused += one ? 1 : count;
     if (one || count > 0) connection.cause = one ? reasonOf(error) : cause;
-    if (pieces !== '' && !this.#pieces) this.#log.warn(`${this.label} ${pieces}`);
+    if (pieces !== '' && !this.#pieces) this.log.warn(`${this.label} ${pieces}`);
     this.#pieces ||= pieces !== '';
   }
 
@@ -295,14 +293,14 @@ export class Destination {
     this.#failing = true;
     this.#told = why;
     this.#toldAt = now;
-    this.#log.warn(`${this.label} ${why}; reports to it are lost until it answers`);
+    this.log.warn(`${this.label} ${why}; reports to it are lost until it answers`);
   }
 
   /** Whether somebody objected to what was sent for 6 s; says so if nobody did. `name`: of this node. */
   isOpposed(name: string): boolean {
     if (this.#connection === undefined) this.#tell('is not looked up after 6 s');
     if (!this.#failing)
-      this.#log.info(
+      this.log.info(
         `${this.label} may be reached: nobody objected for 6 s; ask on the master whether reports arrive: beoboard show ${name}`,
       );
     return this.#failing;
@@ -310,7 +308,7 @@ export class Destination {
 
   /** Logs once that its name cannot be resolved, if there is another destination. */
   #tellUnnamed({ address }: { address: string }): void {
-    if (!this.#unnamed) this.#log.warn(`${this.label} cannot be looked up now; keeps sending to ${address}`);
+    if (!this.#unnamed) this.log.warn(`${this.label} cannot be looked up now; keeps sending to ${address}`);
     this.#unnamed = true;
   }
 
@@ -328,7 +326,7 @@ export class Destination {
     this.failed -= this.#doubtful;
     this.#doubtful = 0;
     this.#refusedAt = undefined;
-    this.#log.info(`${this.label} accepts reports again, ${this.failed - this.#failedBefore} were missed`);
+    this.log.info(`${this.label} accepts reports again, ${this.failed - this.#failedBefore} were missed`);
     this.#failing = false;
     return true;
   }

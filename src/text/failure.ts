@@ -38,6 +38,15 @@ export class UsageError extends Error {
   }
 }
 
+/** What a function returns; undefined if it throws. */
+export function attempt<T>(ask: () => T): T | undefined {
+  try {
+    return ask();
+  } catch {
+    return undefined;
+  }
+}
+
 /** Runs a function that reads what a user wrote, a file as well; an invalid text is reported like an invalid option. */
 export function usable<T>(verb: string, read: () => T): T {
   try {

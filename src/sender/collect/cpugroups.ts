@@ -62,22 +62,12 @@ export function groupsOf(packageOf: ReadonlyMap<number, number>): number[][] {
   return groups;
 }
 
-export interface GroupShare {
-  busy_pm: number;
-  user_pm: number;
-  system_pm: number;
-  iowait_pm: number;
-  busiest_pm: number;
-}
-
+const KINDS = ['total', 'busy', 'user', 'system', 'iowait'] as const;
+type Kind = (typeof KINDS)[number];
 /** Times by kind, each a sum of columns. */
-interface Growth {
-  total: KernelCount;
-  busy: KernelCount;
-  user: KernelCount;
-  system: KernelCount;
-  iowait: KernelCount;
-}
+type Growth = Record<Kind, KernelCount>;
+
+export type GroupShare = Record<`${Exclude<Kind, 'total'> | 'busiest'}_pm`, number>;
 
 /**
  * What passed between two ticks. Each column is compared on its own: the kernel lets idle and iowait decrease a little,
@@ -112,7 +102,7 @@ export function groupShares(
       const [earlier, later] = [before.get(cpu), now.get(cpu)];
       if (earlier === undefined || later === undefined) continue;
       const grown = growth(earlier, later);
-      for (const key of ['total', 'busy', 'user', 'system', 'iowait'] as const) sum[key] = add(sum[key], grown[key]);
+      for (const key of KINDS) sum[key] = add(sum[key], grown[key]);
       busiest_pm = Math.max(busiest_pm, share(grown.busy, grown.total));
     }
     passed ||= sum.total > 0;

@@ -1,5 +1,6 @@
 // /sys/devices/system/cpu and node: the number of CPUs and their topology. Does not visit the CPUs each second.
 
+import type { FieldsOf } from '../../layout/codec.js';
 import { readOnce } from '../kernelfile.js';
 
 /** No kernel has more CPUs; a longer list is invalid, and would cost time. */
@@ -30,14 +31,6 @@ export function parsePackageId(text: string): number | undefined {
   return /^-?\d{1,10}\n?$/.test(text) ? Number(text) : undefined;
 }
 
-interface Topology {
-  packages: number;
-  /** The number of used entries of `group`. */
-  groups: number;
-  threads_per_core: number;
-  numa_nodes: number;
-}
-
 /**
  * Reads the package and the siblings of every CPU of `online`. Each CPU must have both. A kernel without NUMA has no
  * /sys/devices/system/node, and counts as one node.
@@ -45,7 +38,7 @@ interface Topology {
 export function readTopology(
   sys: string,
   online: readonly number[],
-): { fields: Topology; packageOf: Map<number, number> } | undefined {
+): { fields: FieldsOf<'topology'>; packageOf: Map<number, number> } | undefined {
   const packageOf = new Map<number, number>();
   let threads = 0;
   for (const cpu of online) {

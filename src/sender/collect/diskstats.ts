@@ -15,20 +15,17 @@ import {
   thousandths,
   times,
   understood,
+  whole,
 } from './kerneltext.js';
 import { MemberSum } from './membersum.js';
 
-export interface Disk {
+const COUNTS = ['sectorsRead', 'sectorsWritten', 'reads', 'writes', 'busyMs', 'weightedMs'] as const;
+
+export interface Disk extends Record<(typeof COUNTS)[number], KernelCount> {
   name: string;
   /** As in `8:0`. */
   number: string;
-  reads: KernelCount;
-  sectorsRead: KernelCount;
-  writes: KernelCount;
-  sectorsWritten: KernelCount;
   inflight: KernelCount;
-  busyMs: KernelCount;
-  weightedMs: KernelCount;
 }
 
 /** A line: 14 words since 2.6.25, 18 with discards since 4.18, 20 with flushes since 5.5. See netdev.ts. */
@@ -41,12 +38,9 @@ const MOST_INFLIGHT = 2 ** 31 - 1;
 function parseLine([, major = '', minor = '', name = '', ...texts]: RegExpExecArray): Disk | undefined {
   const [reads, sectorsRead, writes, sectorsWritten, , busyMs, weightedMs] = texts.map(digits);
   const inflight = new TextCursor(texts[4] ?? '').natural(MOST_INFLIGHT, quietly);
-  if (digits(major) === undefined || digits(minor) === undefined) return undefined;
-  if (reads === undefined || sectorsRead === undefined || writes === undefined) return undefined;
-  if (sectorsWritten === undefined || inflight === undefined) return undefined;
-  if (busyMs === undefined || weightedMs === undefined) return undefined;
-  const number = `${digits(major)}:${digits(minor)}`;
-  return { name: alone(name), number, reads, sectorsRead, writes, sectorsWritten, inflight, busyMs, weightedMs };
+  const counts = whole({ reads, sectorsRead, writes, sectorsWritten, inflight, busyMs, weightedMs });
+  const number = whole([digits(major), digits(minor)])?.join(':');
+  return counts && number !== undefined ? { name: alone(name), number, ...counts } : undefined;
 }
 
 /** For the lines of one file, from one text to the next. */
@@ -65,7 +59,6 @@ export function parseDiskstats(
 /** The kernel counts sectors of 512 bytes, whatever the sector size of the disk is. */
 const SECTOR = 512;
 
-const COUNTS = ['sectorsRead', 'sectorsWritten', 'reads', 'writes', 'busyMs', 'weightedMs'] as const;
 /** The kernel shows these times modulo 2^32 ms. */
 const MODULO = { busyMs: 2 ** 32, weightedMs: 2 ** 32 };
 

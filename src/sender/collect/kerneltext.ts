@@ -248,6 +248,16 @@ export function* lines(text: string): Generator<string> {
   }
 }
 
+/** All parts of something, or undefined if one of them is: a sum of the rest would be wrong. */
+export function whole<const Parts extends object>(
+  parts: Parts,
+): { [Part in keyof Parts]: Exclude<Parts[Part], undefined> } | undefined {
+  return Object.values(parts).includes(undefined) ? undefined : (parts as NonNullable<ReturnType<typeof whole<Parts>>>);
+}
+
+/** What is said where there are more than a sender takes. */
+export const tooMany = (most: number, what: string) => `there are more than ${most} ${what}: they are left out`;
+
 /** Whether two lists have the same names in the same order. */
 export function sameNames(a: readonly { name: string }[], b: readonly string[]): boolean {
   return a.length === b.length && a.every(({ name }, i) => name === b[i]);

@@ -1,5 +1,6 @@
 // /proc/meminfo: memory in MiB, rounded down. Refuses a text without a line that every kernel since 3.14 has.
 
+import type { FieldsOf } from '../../layout/codec.js';
 import { add, type KernelCount, lineStart, over, TextCursor, times } from './kerneltext.js';
 
 // Required are all lines but two groups, which a kernel leaves out when it has nothing of the kind, so that 0 is a
@@ -41,9 +42,7 @@ const PARTS = [
   'mem_dirty_writeback_mib',
 ] as const;
 
-type RequiredField = (typeof REQUIRED)[number][0];
-type OtherField = 'mem_dirty_writeback_mib' | 'mem_huge_total_mib' | 'mem_huge_free_mib' | 'mem_corrupted_kib';
-type Meminfo = Record<RequiredField | OtherField, KernelCount>;
+type Meminfo = FieldsOf<'memory'>;
 
 function number(text: string, key: string, unit: string): KernelCount | undefined {
   const line = new TextCursor(text);

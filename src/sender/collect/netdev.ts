@@ -11,19 +11,18 @@ import {
   modulo32,
   quietly,
   understood,
+  whole,
 } from './kerneltext.js';
 import { MemberSum } from './membersum.js';
 import type { Link, Links } from './netlinks.js';
 
-export interface InterfaceCounts {
+/** Errors and drops of both directions. */
+const COUNTS = ['rx_bytes', 'tx_bytes', 'rx_packets', 'tx_packets', 'errors', 'drops'] as const;
+export type TrafficCount = (typeof COUNTS)[number];
+type Traffic = Record<TrafficCount, KernelCount>;
+
+export interface InterfaceCounts extends Traffic {
   name: string;
-  rx_bytes: KernelCount;
-  tx_bytes: KernelCount;
-  rx_packets: KernelCount;
-  tx_packets: KernelCount;
-  /** Both directions. */
-  errors: KernelCount;
-  drops: KernelCount;
 }
 
 /** An interface as the report has it. */
@@ -45,22 +44,12 @@ const LINE =
 function parseLine(found: RegExpExecArray): InterfaceCounts | undefined {
   const name = found[1] ?? '';
   if (name === '.' || name === '..') return undefined;
-  const count = (i: number) => digits(found[i] ?? '');
-  const [rxBytes, rxPackets, rxErrors, rxDrops] = [count(2), count(3), count(4), count(5)];
-  const [txBytes, txPackets, txErrors, txDrops] = [count(6), count(7), count(8), count(9)];
-  if (rxBytes === undefined || rxPackets === undefined || rxErrors === undefined || rxDrops === undefined)
-    return undefined;
-  if (txBytes === undefined || txPackets === undefined || txErrors === undefined || txDrops === undefined)
-    return undefined;
-  return {
-    name: alone(name),
-    rx_bytes: rxBytes,
-    tx_bytes: txBytes,
-    rx_packets: rxPackets,
-    tx_packets: txPackets,
-    errors: add(rxErrors, txErrors),
-    drops: add(rxDrops, txDrops),
-  };
+  const counts = whole(found.slice(2).map(digits));
+  if (counts === undefined) return undefined;
+  const [rx_bytes = 0, rx_packets = 0, rxErrors = 0, rxDrops = 0] = counts;
+  const [tx_bytes = 0, tx_packets = 0, txErrors = 0, txDrops = 0] = counts.slice(4);
+  const [errors, drops] = [add(rxErrors, txErrors), add(rxDrops, txDrops)];
+  return { name: alone(name), rx_bytes, tx_bytes, rx_packets, tx_packets, errors, drops };
 }
 
 /** For the lines of one file, from one text to the next. */
@@ -81,10 +70,6 @@ export function parseNetdev(
 
 /** The number of entries of `net` in the report; further interfaces are added to `net_rest`. */
 const PLACES = 3;
-
-const COUNTS = ['rx_bytes', 'tx_bytes', 'rx_packets', 'tx_packets', 'errors', 'drops'] as const;
-export type TrafficCount = (typeof COUNTS)[number];
-type Traffic = Readonly<Record<TrafficCount, KernelCount>>;
 
 /** The sum over ports. */
 export const portSum = (room: number) => new MemberSum(COUNTS, { room });

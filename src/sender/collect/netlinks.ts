@@ -4,6 +4,8 @@
 
 import { existsSync, lstatSync, readdirSync } from 'node:fs';
 import { bits, constants } from '../../layout/layout.gen.js';
+import { attempt } from '../../text/failure.js';
+import { few } from '../../text/text.js';
 import { readOnce, type Tell } from '../kernelfile.js';
 import { u64 } from './kerneltext.js';
 import { KnownNames, MOST_LOOKS } from './known.js';
@@ -113,7 +115,7 @@ export class CountedLinks {
 
   /** Whether none has a device, but one whose line is not understood: virtual ones do not replace it. */
   get lacksDevice(): boolean {
-    return this.#physical === 0 && readdirOr(`${this.sys}/class/net`).some(name => hasDevice(this.sys, name));
+    return this.#physical === 0 && namesIn(`${this.sys}/class/net`).some(name => hasDevice(this.sys, name));
   }
 
   #look(all: readonly { name: string }[]): void {
@@ -164,41 +166,26 @@ function readDetails(sys: string, name: string, device: boolean): NonNullable<Li
 function isBehind(sys: string, name: string, all: readonly { name: string }[]): boolean {
   const master = `${dirOf(sys, name)}/master`;
   if (existsSync(`${master}/device`)) return true;
-  if (!existsSync(master) || !isFolder(master)) return false;
+  if (!existsSync(master) || !attempt(() => lstatSync(master).isDirectory())) return false;
   return all.some(
     other => existsSync(`${dirOf(sys, other.name)}/lower_${name}`) && existsSync(`${dirOf(sys, other.name)}/device`),
   );
 }
 
-function isFolder(path: string): boolean {
-  try {
-    return lstatSync(path).isDirectory();
-  } catch {
-    return false;
-  }
-}
-
 /** Whether it stands on others of the same namespace, as bridges, bonds and VLANs do. */
 export function isStacked(sys: string, name: string): boolean {
-  return readdirOr(dirOf(sys, name)).some(name => name.startsWith('lower_'));
+  return namesIn(dirOf(sys, name)).some(name => name.startsWith('lower_'));
 }
 
-function readdirOr(path: string): string[] {
-  try {
-    return readdirSync(path);
-  } catch {
-    return [];
-  }
-}
+const namesIn = (path: string) => attempt(() => readdirSync(path)) ?? [];
 
 /** Complains of interfaces that are left out, when they change. */
 export function leftOutTeller(tell: Tell | undefined): (names: readonly string[]) => void {
   let logged = '';
   return names => {
     const all = names.join('\n');
-    const more = names.length > MOST_TOLD ? ` and ${names.length - MOST_TOLD} more` : '';
     if (all !== logged && names.length > 0)
-      tell?.(`interfaces whose traffic others count are left out: ${names.slice(0, MOST_TOLD).join(', ')}${more}`);
+      tell?.(`interfaces whose traffic others count are left out: ${few(names, MOST_TOLD)}`);
     logged = all;
   };
 }

@@ -1,15 +1,7 @@
 // /proc/pressure/*: how long tasks waited. Does not report avg300; kernels without PSI (before 4.20, or psi=0) have no
 // such file.
 
-import { type KernelCount, TextCursor } from './kerneltext.js';
-
-interface Pressure {
-  /** Hundredths of a per cent. */
-  avg10: KernelCount;
-  avg60: KernelCount;
-  /** Microseconds. */
-  total: KernelCount;
-}
+import { type KernelCount, TextCursor, whole } from './kerneltext.js';
 
 /** A share of time: more than 100 % is none. */
 function share(line: TextCursor): KernelCount | undefined {
@@ -17,16 +9,15 @@ function share(line: TextCursor): KernelCount | undefined {
   return hundredths !== undefined && hundredths <= 100 * 100 ? hundredths : undefined;
 }
 
-function pressure(text: string, who: 'some ' | 'full '): Pressure | undefined {
+/** Means of the last 10 s and so on in hundredths of a per cent, and the total in microseconds. */
+function pressure(text: string, who: 'some ' | 'full ') {
   const line = new TextCursor(text);
   if (!line.line(who)) return undefined;
   const avg10 = line.eat('avg10=') ? share(line) : undefined;
   const avg60 = line.eat(' avg60=') ? share(line) : undefined;
   const avg300 = line.eat(' avg300=') ? share(line) : undefined;
   const total = line.eat(' total=') ? line.digits() : undefined;
-  if (avg10 === undefined || avg60 === undefined || avg300 === undefined || total === undefined) return undefined;
-  if (!line.isAtLineEnd()) return undefined;
-  return { avg10, avg60, total };
+  return line.isAtLineEnd() ? whole({ avg10, avg60, avg300, total }) : undefined;
 }
 
 /** Only `some` is required: `full` came to this file with 5.13 and has no meaning there. */

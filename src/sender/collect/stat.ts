@@ -1,26 +1,26 @@
 // /proc/stat: CPU times of all CPUs, and the scheduler's counters. Ignores the lines of single CPUs.
 
-import { add, type KernelCount, type LeaveOut, less, quietly, TextCursor, thousandths, times } from './kerneltext.js';
+import type { FieldsOf } from '../../layout/codec.js';
+import {
+  add,
+  type KernelCount,
+  type LeaveOut,
+  less,
+  quietly,
+  TextCursor,
+  thousandths,
+  times,
+  whole,
+} from './kerneltext.js';
 
 /** Everything is required: every kernel since 2.6.11 has it, and a text without it was cut. */
-export interface ProcStat {
-  cpu_user_ms: KernelCount;
-  cpu_nice_ms: KernelCount;
-  cpu_system_ms: KernelCount;
-  cpu_idle_ms: KernelCount;
-  cpu_iowait_ms: KernelCount;
-  cpu_irq_ms: KernelCount;
-  cpu_softirq_ms: KernelCount;
-  cpu_steal_ms: KernelCount;
-  ctxt: KernelCount;
-  intr: KernelCount;
-  forks: KernelCount;
-  runnable: KernelCount;
-  blocked: KernelCount;
-}
+export type ProcStat = FieldsOf<'stat'>;
 
 /** The kernel shows times in ticks of USER_HZ, which is 100 on every architecture that Node runs on. */
 const MS_PER_TICK = 10;
+
+const BUSY = ['cpu_user_ms', 'cpu_nice_ms', 'cpu_system_ms', 'cpu_irq_ms', 'cpu_softirq_ms', 'cpu_steal_ms'] as const;
+const TIMES = [...BUSY, 'cpu_idle_ms', 'cpu_iowait_ms'] as const;
 
 /** A larger number of tasks is one below zero. */
 const MOST_TASKS = 2 ** 31 - 1;
@@ -29,57 +29,40 @@ const MOST_TASKS = 2 ** 31 - 1;
 export function parseStat(text: string, leaveOut: LeaveOut = quietly): ProcStat | undefined {
   const line = new TextCursor(text);
   if (!line.line('cpu ')) return undefined;
-  const user = line.count();
-  const nice = line.count();
-  const system = line.count();
-  const idle = line.count();
-  const iowait = line.count();
-  const irq = line.count();
-  const softirq = line.count();
-  const steal = line.count();
-  if (user === undefined || nice === undefined || system === undefined || idle === undefined) return undefined;
-  if (iowait === undefined || irq === undefined || softirq === undefined || steal === undefined) return undefined;
+  // In the order of the line.
+  const ticks = whole({
+    cpu_user_ms: line.count(),
+    cpu_nice_ms: line.count(),
+    cpu_system_ms: line.count(),
+    cpu_idle_ms: line.count(),
+    cpu_iowait_ms: line.count(),
+    cpu_irq_ms: line.count(),
+    cpu_softirq_ms: line.count(),
+    cpu_steal_ms: line.count(),
+  });
   // CPUs that never did anything, not even nothing, were not counted.
-  if ([user, nice, system, idle, iowait, irq, softirq, steal].every(ticks => ticks === 0)) return undefined;
+  if (ticks === undefined || Object.values(ticks).every(time => time === 0)) return undefined;
   const count = (key: string, most = Number.POSITIVE_INFINITY) => {
     const line = new TextCursor(text);
     const value = line.line(key) ? line.natural(most, leaveOut) : undefined;
     // Behind the sum of interrupts there are many numbers.
     return line.isAtLineEnd() || (key === 'intr ' && line.isBetweenWords() && line.isWhole) ? value : undefined;
   };
-  const ctxt = count('ctxt ');
-  const intr = count('intr ');
-  const forks = count('processes ');
-  const runnable = count('procs_running ', MOST_TASKS);
-  const blocked = count('procs_blocked ', MOST_TASKS);
-  if (!line.isWhole || ctxt === undefined || intr === undefined || forks === undefined) return undefined;
-  if (runnable === undefined || blocked === undefined) return undefined;
-  return {
-    cpu_user_ms: times(user, MS_PER_TICK),
-    cpu_nice_ms: times(nice, MS_PER_TICK),
-    cpu_system_ms: times(system, MS_PER_TICK),
-    cpu_idle_ms: times(idle, MS_PER_TICK),
-    cpu_iowait_ms: times(iowait, MS_PER_TICK),
-    cpu_irq_ms: times(irq, MS_PER_TICK),
-    cpu_softirq_ms: times(softirq, MS_PER_TICK),
-    cpu_steal_ms: times(steal, MS_PER_TICK),
-    ctxt,
-    intr,
-    forks,
-    runnable,
-    blocked,
-  };
+  const counts = whole({
+    ctxt: count('ctxt '),
+    intr: count('intr '),
+    forks: count('processes '),
+    runnable: count('procs_running ', MOST_TASKS),
+    blocked: count('procs_blocked ', MOST_TASKS),
+  });
+  if (!line.isWhole || counts === undefined) return undefined;
+  const out: ProcStat = { ...ticks, ...counts };
+  for (const key of TIMES) out[key] = times(out[key], MS_PER_TICK);
+  return out;
 }
-
-interface CpuShare {
-  cpu_busy_pm: number;
-  cpu_iowait_pm: number;
-}
-
-const BUSY = ['cpu_user_ms', 'cpu_nice_ms', 'cpu_system_ms', 'cpu_irq_ms', 'cpu_softirq_ms', 'cpu_steal_ms'] as const;
 
 /** Shares of the time between two ticks, in thousandths, rounded down; undefined if no time passed. */
-export function cpuShare(before: ProcStat, now: ProcStat): CpuShare | undefined {
+export function cpuShare(before: ProcStat, now: ProcStat): FieldsOf<'cpu_share'> | undefined {
   // The kernel lets iowait (and with it idle) decrease a little; a negative difference counts as 0.
   const passed = (key: keyof ProcStat) => less(now[key], before[key]);
   const busy = BUSY.reduce<KernelCount>((sum, key) => add(sum, passed(key)), 0);

@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { machine } from 'node:os';
 import { enums } from '../../layout/layout.gen.js';
+import { attempt } from '../../text/failure.js';
 import { readOnce } from '../kernelfile.js';
 import { lineAfter } from './kerneltext.js';
 
@@ -72,11 +73,6 @@ export function readCpuMhz(
  * them. The page size is undefined if the kernel does not let us read our own vector.
  */
 export function readMachine(): { arch: number; page_kib: number | undefined } {
-  let page: number | undefined;
-  try {
-    page = parsePageKib(readFileSync('/proc/self/auxv'));
-  } catch {
-    page = undefined;
-  }
-  return { arch: archOf(machine()), page_kib: page };
+  const page_kib = attempt(() => parsePageKib(readFileSync('/proc/self/auxv')));
+  return { arch: archOf(machine()), page_kib };
 }

@@ -2,6 +2,7 @@
 // /.dockerenv: images made from containers keep them on metal.
 
 import { readlinkSync } from 'node:fs';
+import { attempt } from '../../text/failure.js';
 import { MOST_BYTES } from '../kernelfile.js';
 import { mountOf, parseMounts } from './mounts.js';
 import { source } from './source.js';
@@ -33,17 +34,9 @@ export function containerRoot(text: string): boolean | undefined {
   return root?.type === 'overlay' && LAYERS.test(root.options);
 }
 
-function namespace(proc: string): string | undefined {
-  try {
-    return readlinkSync(`${proc}/self/ns/pid`);
-  } catch {
-    return undefined;
-  }
-}
-
 export const container = source('container', (now, { proc }) => {
   const container =
-    foreignNamespace(namespace(proc)) ||
+    foreignNamespace(attempt(() => readlinkSync(`${proc}/self/ns/pid`))) ||
     now.maybe(`${proc}/1/cgroup`, containerCgroup) === true ||
     now.maybe(`${proc}/self/cgroup`, containerCgroup) === true ||
     now.maybe(`${proc}/self/mountinfo`, containerRoot, MOST_BYTES) === true;

@@ -2,10 +2,10 @@
 // ignores zones that measure something else (the platform, parts of a package, the same package by another path).
 
 import { constants } from '../../layout/layout.gen.js';
-import { type KernelCount, over, times } from '../collect/kerneltext.js';
+import { type KernelCount, over, times, whole } from '../collect/kerneltext.js';
 import { MemberSum } from '../collect/membersum.js';
 import { readOnce } from '../kernelfile.js';
-import { bootMs, keeping, names, parseCount, type ReadingBuilder, type SlowSource, whole } from './source.js';
+import { bootMs, keeping, names, parseCount, type ReadingBuilder, type SlowSource } from './source.js';
 
 interface Zone {
   /** By its package, because folders are numbered as zones come. */

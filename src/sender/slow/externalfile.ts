@@ -50,10 +50,7 @@ export function refuse(path: string, now: ReadingBuilder, why: string): void {
 }
 
 /** What an error says of a file: that it is absent, or why it is in this state. */
-function failed(
-  error: unknown,
-  state: 'bad' | 'broken',
-): { state: 'absent' } | { state: 'bad' | 'broken'; why: string } {
+function failed(error: unknown, state: 'bad' | 'broken'): Exclude<FileReading<never>, { state: 'good' }> {
   const code = (error as NodeJS.ErrnoException).code ?? String(error);
   return ABSENT.includes(code) ? { state: 'absent' } : { state, why: code };
 }

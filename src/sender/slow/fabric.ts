@@ -4,7 +4,7 @@
 
 import { existsSync } from 'node:fs';
 import { bits, constants } from '../../layout/layout.gen.js';
-import { add, type KernelCount, times, u64 } from '../collect/kerneltext.js';
+import { add, type KernelCount, times, u64, whole } from '../collect/kerneltext.js';
 import type { SumMember } from '../collect/membersum.js';
 import { type NetEntry, portSum, type TrafficCount, totalOf } from '../collect/netdev.js';
 import { readOnce } from '../kernelfile.js';
@@ -17,7 +17,6 @@ import {
   type ReadingBuilder,
   type SlowSource,
   type SlowWorld,
-  whole,
 } from './source.js';
 
 type Port = Omit<NetEntry, 'name'>;
@@ -61,14 +60,13 @@ function readPort(dir: string, now: ReadingBuilder): Port | undefined {
     return counts?.reduce<KernelCount>(add, 0);
   };
   // The packet counters include unicast and multicast. Data are counted in words of four bytes.
-  const rxWords = leaf('port_rcv_data');
-  if (rxWords === undefined) return undefined;
-  const txWords = leaf('port_xmit_data');
-  if (txWords === undefined) return undefined;
-  const rx_packets = leaf('port_rcv_packets');
-  if (rx_packets === undefined) return undefined;
-  const tx_packets = leaf('port_xmit_packets');
-  if (tx_packets === undefined) return undefined;
+  const traffic: KernelCount[] = [];
+  for (const name of ['port_rcv_data', 'port_xmit_data', 'port_rcv_packets', 'port_xmit_packets']) {
+    const count = leaf(name);
+    if (count === undefined) return undefined;
+    traffic.push(count);
+  }
+  const [rxWords = 0, txWords = 0, rx_packets = 0, tx_packets = 0] = traffic;
   const errors = sum(ERRORS);
   const drops = errors === undefined ? undefined : sum(DROPS);
   if (errors === undefined || drops === undefined) return undefined;

@@ -3,11 +3,11 @@
 
 import { existsSync } from 'node:fs';
 import { bits } from '../../layout/layout.gen.js';
-import { add, type KernelCount } from '../collect/kerneltext.js';
+import { add, type KernelCount, u64, whole } from '../collect/kerneltext.js';
 import { readOnce } from '../kernelfile.js';
 import { type GpuReading, memoryMib } from './gpu.js';
 import { parsePower } from './hwmon.js';
-import { names, parseCount, parseInteger, type ReadingBuilder, whole } from './source.js';
+import { names, parseCount, parseInteger, type ReadingBuilder } from './source.js';
 
 const AMD = '0x1002\n';
 
@@ -26,9 +26,7 @@ export function parseGpuTemperature(text: string): number | undefined {
 /** The RAS counters of one block: `ue: N`, `ce: N`, and more on new kernels. */
 export function parseRas(text: string): { ue: KernelCount; ce: KernelCount } | undefined {
   const match = /^ue: (\d{1,19})\nce: (\d{1,19})\n/.exec(text);
-  return match === null
-    ? undefined
-    : { ue: add(0, BigInt(match[1] as string)), ce: add(0, BigInt(match[2] as string)) };
+  return whole({ ue: u64(match?.[1]), ce: u64(match?.[2]) });
 }
 
 /** Errors of all blocks, corrected ones, too, and uncorrected ones of the memory. Undefined: RAS does not answer. */

@@ -2,9 +2,8 @@
 // invalid word makes the whole file invalid: no helper of this version wrote it.
 
 import { bits, enums } from '../../layout/layout.gen.js';
-import { type KernelCount, lines, u64 } from '../collect/kerneltext.js';
+import { type KernelCount, lines, u64, whole } from '../collect/kerneltext.js';
 import type { GpuReading, Vendor } from './gpu.js';
-import { whole } from './source.js';
 
 /** `gpu_count` cannot hold more. */
 const MOST_GPUS = 255;

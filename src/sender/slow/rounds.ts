@@ -127,7 +127,6 @@ interface RoundsOptions {
 }
 
 export class SlowSide implements SlowPart {
-  readonly #options: RoundsOptions;
   #roundMs: number;
   /** The current values, by the number of the source. */
   readonly #latest = new Map<number, Latest>();
@@ -153,8 +152,7 @@ export class SlowSide implements SlowPart {
   #isClosed = false;
   #onClosed: (() => void)[] = [];
 
-  constructor(options: RoundsOptions) {
-    this.#options = options;
+  constructor(private readonly options: RoundsOptions) {
     this.#roundMs = Math.max(options.intervalMs, LEAST_ROUND_MS);
   }
 
@@ -168,8 +166,8 @@ export class SlowSide implements SlowPart {
 
   /** Changes the interval of the rounds; the values stay. */
   change(intervalMs: number): void {
-    if (intervalMs === this.#options.intervalMs) return;
-    this.#options.intervalMs = intervalMs;
+    if (intervalMs === this.options.intervalMs) return;
+    this.options.intervalMs = intervalMs;
     this.#roundMs = Math.max(intervalMs, LEAST_ROUND_MS);
     this.start();
     this.#common?.order(this.#orders());
@@ -222,14 +220,14 @@ export class SlowSide implements SlowPart {
   }
 
   #orders(): RoundOrders {
-    const sources = this.#options.sources
+    const sources = this.options.sources
       .map(({ name }) => name)
       .filter(name => !this.#hung.has(name) && !this.#resting.has(name));
     return { sources, roundMs: this.#roundMs };
   }
 
   #open(): Reader | undefined {
-    const { module = CHILD, world, sources } = this.#options;
+    const { module = CHILD, world, sources } = this.options;
     this.#openedMs = performance.now();
     this.#isClosed = false;
     try {
@@ -268,13 +266,13 @@ export class SlowSide implements SlowPart {
   #complain(trouble: string): void {
     if (this.#troubles.has(trouble)) return;
     this.#troubles.add(trouble);
-    this.#options.tell?.(trouble);
+    this.options.tell?.(trouble);
   }
 
   /** A child has ended or was killed: another follows, which does not immediately read what may have been the cause. */
   #lose(reader: Reader): void {
     const { source } = reader.busy;
-    const name = source === undefined ? undefined : this.#options.sources[source]?.name;
+    const name = source === undefined ? undefined : this.options.sources[source]?.name;
     if (this.#common === reader) this.#common = undefined;
     if (name !== undefined) this.#resting.set(name, performance.now() + REST_MS);
     for (const [name, waiting] of this.#hung) if (waiting.reader === reader) this.#release(name);
@@ -282,9 +280,9 @@ export class SlowSide implements SlowPart {
 
   /** A hung source keeps its child, which notices first when it is back; the other sources continue in a new child. */
   #setAside(reader: Reader, source: number): void {
-    const name = this.#options.sources[source]?.name ?? '';
+    const name = this.options.sources[source]?.name ?? '';
     this.#hung.set(name, { reader, busy: reader.busy });
-    this.#options.tell?.(`the slow source ${name} does not answer: its readings are left out until it does`);
+    this.options.tell?.(`the slow source ${name} does not answer: its readings are left out until it does`);
     this.#common = this.#open();
   }
 
@@ -293,12 +291,12 @@ export class SlowSide implements SlowPart {
     this.#hung.get(name)?.reader.kill();
     this.#hung.delete(name);
     this.#common?.order(this.#orders());
-    this.#options.tell?.(`the slow source ${name} answers again`);
+    this.options.tell?.(`the slow source ${name} answers again`);
   }
 
   #take(reader: Reader, { round, closedBootNs, readIn, pages, changed }: ClosedRound, nowMs: number): void {
     let other = changed;
-    for (const [i, { periodMs, rated, name }] of this.#options.sources.entries()) {
+    for (const [i, { periodMs, rated, name }] of this.options.sources.entries()) {
       const latest = this.#latest.get(i);
       // Values are valid for two periods of their source; but those of a source that is read in every round end with
       // the round in which it hangs.
@@ -330,7 +328,7 @@ export class SlowSide implements SlowPart {
     this.#published[SLOW_BOOT + 1] = Number(closedBootNs >> 32n);
     if (!other && !this.#haveWords) return;
     this.#haveWords = false;
-    const believed = this.#options.sources.filter((_, i) => this.#latest.has(i));
+    const believed = this.options.sources.filter((_, i) => this.#latest.has(i));
     this.#publishedDetails = detailsOf(believed.map(({ name }) => this.#details.get(name)));
   }
 

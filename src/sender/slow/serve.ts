@@ -84,7 +84,6 @@ const NOTHING: SlowReading = { fields: {}, sets: [] };
 
 /** The rounds over some sources, as the parent orders them. */
 class ServedRounds {
-  readonly #read: (source: SlowSource) => SlowReading;
   readonly #values: SlowValues;
   readonly #pages: Uint32Array;
   /** For each source the round in which it was read last. */
@@ -97,8 +96,10 @@ class ServedRounds {
   #round = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(sources: readonly SlowSource[], read: (source: SlowSource) => SlowReading) {
-    this.#read = read;
+  constructor(
+    sources: readonly SlowSource[],
+    private readonly read: (source: SlowSource) => SlowReading,
+  ) {
     this.#values = new SlowValues(VALUES_FD, sources.length);
     this.#pages = new Uint32Array(sources.length * PAGE_WORDS);
     this.#readIn = new Uint32Array(sources.length);
@@ -131,7 +132,7 @@ class ServedRounds {
 
   #ask(i: number, { source }: SourceState): SlowReading {
     this.#values.begin(i, sharedMs());
-    return this.#read(source);
+    return this.read(source);
   }
 
   #readRound(): void {

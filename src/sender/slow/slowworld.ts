@@ -2,6 +2,7 @@
 // runs in its own process.
 
 import { realpathSync, statfsSync, statSync } from 'node:fs';
+import { attempt } from '../../text/failure.js';
 import { here } from '../world.js';
 import type { FileSystem, SlowWorld } from './source.js';
 
@@ -10,14 +11,6 @@ export const PLACES = { proc: '/proc', sys: '/sys', run: '/run/beoboard', etc: '
 
 /** What can be given instead. */
 export type SlowPlaces = typeof PLACES & Pick<SlowWorld, 'healthMostMs'>;
-
-function attempt<T>(ask: () => T): T | undefined {
-  try {
-    return ask();
-  } catch {
-    return undefined;
-  }
-}
 
 // Node returns f_bsize and not f_frsize, the unit of the block counts; for all local file systems these are equal.
 function statfs(path: string): FileSystem {

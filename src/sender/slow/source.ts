@@ -4,7 +4,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import type { Encodable, FieldsOf, SetName } from '../../layout/codec.js';
 import { type bits, constants, sources } from '../../layout/layout.gen.js';
-import { type KernelCount, u64 } from '../collect/kerneltext.js';
+import { attempt } from '../../text/failure.js';
+import { type KernelCount, tooMany, u64 } from '../collect/kerneltext.js';
 import type { MemberSum, SumMember } from '../collect/membersum.js';
 import { KernelFile, MOST_SMALL } from '../kernelfile.js';
 
@@ -120,24 +121,25 @@ export class ReadingBuilder {
 
   /** Complains that there are more than a sender takes. */
   tooMany(most: number, what: string): void {
-    this.complain(`there are more than ${most} ${what}: they are left out`);
+    this.complain(tooMany(most, what));
   }
 
   /** The result of `parser` for a file; undefined if it cannot be read or the parser refuses it. */
-  parse<T>(path: string, parser: (text: string) => T | undefined, most = MOST_SMALL): T | undefined {
-    return this.#parse(path, parser, false, most);
-  }
-
-  /** The same for an optional file: if it is missing, there is no complaint. */
-  maybe<T>(path: string, parser: (text: string) => T | undefined, most = MOST_SMALL): T | undefined {
-    return this.#parse(path, parser, true, most);
-  }
-
-  #parse<T>(path: string, parser: (text: string) => T | undefined, optional: boolean, most: number): T | undefined {
-    const file = new KernelFile(path, message => this.complain(message), optional);
+  parse<T>(
+    path: string,
+    parser: (text: string) => T | undefined,
+    most = MOST_SMALL,
+    isOptional = false,
+  ): T | undefined {
+    const file = new KernelFile(path, message => this.complain(message), isOptional);
     const parsed = file.parse(parser, most);
     file.close();
     return parsed;
+  }
+
+  /** The same for an optional file: if it is missing, there is no complaint. */
+  maybe<T>(path: string, parser: (text: string) => T | undefined, most?: number): T | undefined {
+    return this.parse(path, parser, most, true);
   }
 
   done(): SlowReading {
@@ -171,13 +173,8 @@ export const keeping = (name: SourceName, kept: readonly object[], fill: Paramet
 
 /** The matching names in a folder, sorted by their numbers; empty if it cannot be read. */
 export function names(dir: string, pattern: RegExp): string[] {
-  let all: string[];
   if (!existsSync(dir)) return []; // An exception would cost more.
-  try {
-    all = readdirSync(dir);
-  } catch {
-    return [];
-  }
+  const all = attempt(() => readdirSync(dir)) ?? [];
   // By length first: card2 before card10, in any locale.
   return all.filter(name => pattern.test(name)).sort((a, b) => a.length - b.length || (a < b ? -1 : 1));
 }
@@ -207,8 +204,3 @@ export function endMembers<K extends string>(
 
 /** The time since boot, ms. */
 export const bootMs = ({ bootNs }: SlowWorld) => Number(bootNs() / 1_000_000n);
-
-/** All of them, or undefined if one is missing: a sum of the rest would be wrong. */
-export function whole<T>(list: readonly (T | undefined)[]): T[] | undefined {
-  return list.includes(undefined) ? undefined : (list as T[]);
-}
