@@ -66,7 +66,7 @@ async function recorded(nodes, laps, note) {
       const takenNs = monotonicNs();
       const { state, bytes, entries } = timed('copying out', () => sweep.take(entriesOf(into)));
       const form = { entries, entryBytes: bytes, complete: state === 1 };
-      const about = { run: 1n, board: 1n, bootId: 1n, sequence, takenNs };
+      const about = { run: 1n, board: 1n, boot_id: 1n, sequence, taken_ns: takenNs };
       const message = timed('signing', () => finishBatch(into, SUBJECT, privateKey, about, form));
       if (!timed('verifying', () => isSigned(message, SUBJECT, publicKey))) throw new Error('not signed');
       const now = monotonicNs();

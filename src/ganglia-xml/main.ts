@@ -5,7 +5,7 @@ import { gzipped } from '../net/sending.js';
 import { defineVerb, forms, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
 import { createLog, type Log } from '../service/log.js';
-import { heartbeatText, NoBoard } from '../shm/noboard.js';
+import { heartbeatText, NoBoard, orNoBoard } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import type { Address } from '../text/addresses.js';
@@ -186,14 +186,9 @@ const RENAME = 'give one another name, --board NAME=PATH';
 /** The cluster of a board; or why there is none: the receiver may be started later. */
 function clusterOf(path: string, owner: GangliaOptions['owner']): string | NoBoard {
   const reader = new BoardReader(path, owner);
-  try {
-    return reader.nodeStates().board.header.cluster_name;
-  } catch (error) {
-    if (error instanceof NoBoard) return error;
-    throw error;
-  } finally {
-    reader.close();
-  }
+  const found = orNoBoard(() => reader.nodeStates().board.header.cluster_name);
+  reader.close();
+  return found;
 }
 
 /** What Ganglia calls the clusters. Throws a UsageError if two are called alike, or a name is of none. */

@@ -5,7 +5,7 @@ import { enums } from '../layout/layout.gen.js';
 import { reloadFailed, sinceMs } from '../shm/header.js';
 import { linkName, linkState } from '../shm/links.js';
 import { countStates, STATES } from '../shm/liveness.js';
-import { NoBoard } from '../shm/noboard.js';
+import { NoBoard, orNoBoard } from '../shm/noboard.js';
 import type { NodeStates } from '../shm/nodestates.js';
 import { BoardReader } from '../shm/reader.js';
 import type { Small } from './exposition.js';
@@ -42,15 +42,12 @@ export class ScrapedBoard {
 
   /** The present board and the names on it, under that label; or why there is none. */
   look(label: keyof ScrapedBoard['names'] = 'node'): NodeStates | NoBoard {
-    try {
+    return orNoBoard(() => {
       const nodeStates = this.reader.nodeStates();
       this.#cluster = this.name ?? (nodeStates.board.header.cluster_name || undefined);
       this.names[label] = this.names[label].follow(this.reader.opened, nodeStates, this.#cluster);
       return nodeStates;
-    } catch (error) {
-      if (error instanceof NoBoard) return error;
-      throw error;
-    }
+    });
   }
 }
 

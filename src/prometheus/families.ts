@@ -25,7 +25,7 @@ import {
   one,
   several,
 } from './building.js';
-import type { Label, MetricFamily } from './family.js';
+import type { Label, MetricFamily, Whose } from './family.js';
 import { escaped } from './plan.js';
 
 /** The collectors that are used by default. */
@@ -77,6 +77,26 @@ function addressesOf(snapshot: Snapshot, index: number): readonly string[] | und
   return snapshot.header.clone_ns === 0n ? undefined : snapshot.cloneOf(index)?.addresses;
 }
 
+/** A series for each problem; `take` has its bit, too. */
+function perProblem(
+  name: string,
+  help: string,
+  of: Whose,
+  take: (snapshot: Snapshot, index: number, problem: (typeof PROBLEMS)[number], mask: number) => number,
+): MetricFamily {
+  const columns = PROBLEMS.map(problem => {
+    const mask = problemBit(problem);
+    return [
+      problem,
+      column(
+        ofState((snapshot, index) => take(snapshot, index, problem, mask)),
+        of,
+      ),
+    ] as const;
+  });
+  return several(`node_problem${name}`, 'gauge', help, 'problem', Object.fromEntries(columns));
+}
+
 const STATE: readonly MetricFamily[] = [
   several(
     'node_state',
@@ -102,52 +122,28 @@ const STATE: readonly MetricFamily[] = [
     column(ofState(isDark), 'known'),
   ),
   gauge('node_unhealthy', 'unhealthy', { of: 'heard', help: '1 while the node reports a problem.' }),
-  several(
-    'node_problem',
-    'gauge',
+  perProblem(
+    '',
     '1 for each problem that the node has; no series for others.',
-    'problem',
-    Object.fromEntries(
-      PROBLEMS.map(problem => {
-        const mask = problemBit(problem);
-        const take = ({ overview }: Snapshot, index: number) =>
-          ((overview.problems[index] as number) & mask) === 0 ? Number.NaN : 1;
-        return [problem, column(ofState(take), 'heard')];
-      }),
-    ),
+    'heard',
+    ({ overview }, index, _, mask) => (((overview.problems[index] as number) & mask) === 0 ? Number.NaN : 1),
   ),
-  several(
-    'node_problem_last_seen_timestamp_seconds',
-    'gauge',
+  perProblem(
+    '_last_seen_timestamp_seconds',
     'When the node last had the problem, by the clock of the master; no series for others.',
-    'problem',
-    Object.fromEntries(
-      PROBLEMS.map(problem => {
-        const take = (snapshot: Snapshot, index: number) => {
-          return timeOf(snapshot, snapshot.memoryOf(index)?.episode(problem)?.seenMs);
-        };
-        return [problem, column(ofState(take), 'known')];
-      }),
-    ),
+    'known',
+    (snapshot, index, problem) => timeOf(snapshot, snapshot.memoryOf(index)?.episode(problem)?.seenMs),
   ),
-  several(
-    'node_problem_unmeasured_since_timestamp_seconds',
-    'gauge',
+  perProblem(
+    '_unmeasured_since_timestamp_seconds',
     'Since when a problem that the node last had is not measured any more, by the clock of the master; no series for others.',
-    'problem',
-    Object.fromEntries(
-      PROBLEMS.map(problem => {
-        const mask = problemBit(problem);
-        const take = (snapshot: Snapshot, index: number) =>
-          // Before the limit, too: what shows it is to see no gap.
-          (((snapshot.overview.unmeasured[index] as number) | (snapshot.overview.unsettled[index] as number)) &
-            mask) ===
-          0
-            ? Number.NaN
-            : timeOf(snapshot, snapshot.memoryOf(index)?.episode(problem)?.measuredMs);
-        return [problem, column(ofState(take), 'heard')];
-      }),
-    ),
+    'heard',
+    (snapshot, index, problem, mask) => {
+      const { unmeasured, unsettled } = snapshot.overview;
+      // Before the limit, too: what shows it is to see no gap.
+      const isLost = (((unmeasured[index] as number) | (unsettled[index] as number)) & mask) !== 0;
+      return isLost ? timeOf(snapshot, snapshot.memoryOf(index)?.episode(problem)?.measuredMs) : Number.NaN;
+    },
   ),
 ];
 

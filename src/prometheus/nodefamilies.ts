@@ -32,6 +32,8 @@ function metric(name: string, type: MetricFamily['type'], help: string, reading:
 
 const memory = (name: string, reading: string) =>
   metric(`memory_${name}_bytes`, 'gauge', `Memory information field ${name}_bytes.`, reading);
+const pressure = (name: string, what: string, reading: string) =>
+  metric(`pressure_${name}_seconds_total`, 'counter', `Total time in seconds ${what}.`, reading);
 const vmstat = (name: string, reading: string) =>
   metric(`vmstat_${name}`, 'untyped', `/proc/vmstat information field ${name}.`, reading);
 
@@ -148,42 +150,12 @@ export const NODE_FAMILIES: readonly MetricFamily[] = [
   vmstat('pswpout', 'swapout_pages'),
   vmstat('pgmajfault', 'majfaults'),
   vmstat('oom_kill', 'oom_kills'),
-  metric(
-    'pressure_cpu_waiting_seconds_total',
-    'counter',
-    'Total time in seconds that processes have waited for CPU time.',
-    'psi_cpu_some_us',
-  ),
-  metric(
-    'pressure_memory_waiting_seconds_total',
-    'counter',
-    'Total time in seconds that processes have waited for memory.',
-    'psi_mem_some_us',
-  ),
-  metric(
-    'pressure_memory_stalled_seconds_total',
-    'counter',
-    'Total time in seconds no process could make progress due to memory congestion.',
-    'psi_mem_full_us',
-  ),
-  metric(
-    'pressure_io_waiting_seconds_total',
-    'counter',
-    'Total time in seconds that processes have waited due to IO congestion.',
-    'psi_io_some_us',
-  ),
-  metric(
-    'pressure_io_stalled_seconds_total',
-    'counter',
-    'Total time in seconds no process could make progress due to IO congestion.',
-    'psi_io_full_us',
-  ),
-  metric(
-    'pressure_irq_stalled_seconds_total',
-    'counter',
-    'Total time in seconds no process could make progress due to IRQ congestion.',
-    'psi_irq_full_us',
-  ),
+  pressure('cpu_waiting', 'that processes have waited for CPU time', 'psi_cpu_some_us'),
+  pressure('memory_waiting', 'that processes have waited for memory', 'psi_mem_some_us'),
+  pressure('memory_stalled', 'no process could make progress due to memory congestion', 'psi_mem_full_us'),
+  pressure('io_waiting', 'that processes have waited due to IO congestion', 'psi_io_some_us'),
+  pressure('io_stalled', 'no process could make progress due to IO congestion', 'psi_io_full_us'),
+  pressure('irq_stalled', 'no process could make progress due to IRQ congestion', 'psi_irq_full_us'),
   metric('context_switches_total', 'counter', 'Total number of context switches.', 'ctxt'),
   metric('intr_total', 'counter', 'Total number of interrupts serviced.', 'intr'),
   metric('forks_total', 'counter', 'Total number of forks.', 'forks'),

@@ -102,11 +102,7 @@ interface Wanted {
 
 /** A bus that is connected sooner or later: relay, mirror and server may start in any order. */
 export class NatsBus implements Bus {
-  readonly #name: string;
-  readonly #log: Log;
-  readonly #lost: (why: string, slow: boolean) => void;
   readonly #wanted = new Set<Wanted>();
-  #options: AccessOptions;
   #servers: string[];
   #nats: NatsConnection | undefined;
   /** Counts the wishes for a connection. One that comes about for an earlier wish than the last is closed. */
@@ -120,12 +116,13 @@ export class NatsBus implements Bus {
    * Connects in the background. Throws an InputError about files and options. `lost` is called, with a reason, when
    * messages may have been lost; `slow`: because we did not keep up.
    */
-  constructor(name: string, options: AccessOptions, log: Log, lost: (why: string, slow: boolean) => void) {
+  constructor(
+    private readonly name: string,
+    private options: AccessOptions,
+    private readonly log: Log,
+    private readonly lost: (why: string, slow: boolean) => void,
+  ) {
     accessOf(options);
-    this.#name = name;
-    this.#options = options;
-    this.#log = log;
-    this.#lost = lost;
     this.#servers = shuffled(options.nats);
     void this.#connect();
   }
@@ -149,7 +146,7 @@ export class NatsBus implements Bus {
     try {
       this.#nats?.publish(subject, data, { reply });
     } catch (error) {
-      this.#log.seldom('publish', `cannot publish ${data.length} bytes: ${oneLine((error as Error).message)}`);
+      this.log.seldom('publish', `cannot publish ${data.length} bytes: ${oneLine((error as Error).message)}`);
     }
   }
 
@@ -165,8 +162,8 @@ export class NatsBus implements Bus {
   /** Takes other options, and if they differ another connection. Throws an InputError; then nothing has changed. */
   change(options: AccessOptions): void {
     accessOf(options);
-    const isSame = signOf(options) === signOf(this.#options);
-    this.#options = options;
+    const isSame = signOf(options) === signOf(this.options);
+    this.options = options;
     if (isSame) return;
     this.#servers = shuffled(options.nats);
     if (this.#nats === undefined) this.#again(0);
@@ -200,7 +197,7 @@ export class NatsBus implements Bus {
     for (const server of [...this.#servers]) {
       this.#sinceMs = performance.now();
       try {
-        const nats = await connectTo(server, this.#name, this.#options);
+        const nats = await connectTo(server, this.name, this.options);
         if (turn !== this.#turn || this.#isClosed) void nats.close();
         else this.#begin(nats);
         return;
@@ -210,13 +207,13 @@ export class NatsBus implements Bus {
       if (turn !== this.#turn || this.#isClosed) return;
       this.#servers.push(this.#servers.shift() as string);
     }
-    this.#log.seldom('connect', `cannot connect to ${whys.join('; ')}; tries on`);
+    this.log.seldom('connect', `cannot connect to ${whys.join('; ')}; tries on`);
     this.#again(WAIT_MS + Math.random() * JITTER_MS);
   }
 
   #begin(nats: NatsConnection): void {
     this.#nats = nats;
-    this.#log.info(`connected to ${this.server}`);
+    this.log.info(`connected to ${this.server}`);
     void this.#watch(nats);
     void nats.closed().then(error => this.#leave(nats, error?.message ?? CLOSED));
     for (const wanted of this.#wanted) this.#hear(nats, wanted);
@@ -228,10 +225,10 @@ export class NatsBus implements Bus {
     for (const server of this.#servers.slice(1)) {
       if (nats !== this.#nats) return;
       try {
-        void (await connectTo(server, this.#name, this.#options)).close();
+        void (await connectTo(server, this.name, this.options)).close();
       } catch (error) {
         const why = oneLine((error as Error).message);
-        this.#log.seldom(`probe ${server}`, `${server} would not take over from ${this.server}: ${why}`);
+        this.log.seldom(`probe ${server}`, `${server} would not take over from ${this.server}: ${why}`);
       }
     }
     if (nats === this.#nats) this.#probing = setTimeout(() => void this.#probe(nats), PROBE_MS).unref();
@@ -253,9 +250,9 @@ export class NatsBus implements Bus {
       if (status.type === 'staleConnection') this.#leave(nats, SILENT);
       if (status.type !== 'error' || nats !== this.#nats) continue;
       const why = oneLine(status.error.message);
-      this.#log.seldom('server', `the server says: ${why}`);
+      this.log.seldom('server', `the server says: ${why}`);
       // The server ends the connection of a slow consumer, and says why.
-      if (/^slow consumer/i.test(why)) this.#lost('the server closed the connection: too slow', true);
+      if (/^slow consumer/i.test(why)) this.lost('the server closed the connection: too slow', true);
     }
   }
 
@@ -267,7 +264,7 @@ export class NatsBus implements Bus {
     void nats.close();
     // Another one is tried first.
     this.#servers.push(this.#servers.shift() as string);
-    this.#lost(`lost the server ${server}: ${oneLine(why)}`, false);
+    this.lost(`lost the server ${server}: ${oneLine(why)}`, false);
     this.#again(Math.max(0, this.#sinceMs + WAIT_MS - performance.now()));
   }
 }

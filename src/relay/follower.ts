@@ -30,14 +30,6 @@ interface MirrorSettings {
   readonly log: Log;
 }
 
-interface FollowerCounts {
-  /** Counters: batches that were written, gaps, and messages that were not trusted or invalid. */
-  batches: number;
-  gaps: number;
-  refused: number;
-  boards: number;
-}
-
 /** What differs if nodes are trusted otherwise. */
 const trustSign = (trust: Trust | undefined) =>
   trust && [
@@ -69,10 +61,8 @@ function limitsOf({
 }
 
 export class RelayFollower {
-  readonly counts: FollowerCounts = { batches: 0, gaps: 0, refused: 0, boards: 0 };
-  #settings: MirrorSettings;
-  readonly #bus: Bus;
-  readonly #now: () => bigint;
+  /** Of batches that were written, gaps, messages that were not trusted or invalid, and boards that were begun. */
+  readonly counts = { batches: 0, gaps: 0, refused: 0, boards: 0 };
   readonly #masters: Masters;
   readonly #mirror: Mirror;
   readonly #ends: (() => void)[] = [];
@@ -92,8 +82,8 @@ export class RelayFollower {
   #lookedNs = 0n;
   #failedNs = -LOOK_NS;
   #indexAt: bigint | undefined;
-  #path = '';
-  #taken = false;
+  /** What is wrong at the board's path; empty: nothing. `taken`: another process has it. */
+  trouble = { why: '', taken: false };
   /** Bit n: master n was heard at the last check. */
   #heard = 0;
 
@@ -101,10 +91,12 @@ export class RelayFollower {
    * Makes the board, which says that nothing is known yet. `name`: the word for us in subjects. Throws an Error whose
    * message is one line for people.
    */
-  constructor(settings: MirrorSettings, bus: Bus, name: string, now: () => bigint = monotonicNs) {
-    this.#settings = settings;
-    this.#bus = bus;
-    this.#now = now;
+  constructor(
+    private settings: MirrorSettings,
+    private readonly bus: Bus,
+    name: string,
+    private readonly now: () => bigint = monotonicNs,
+  ) {
     this.#mirror = new Mirror(this.#boardOptions());
     this.#masters = new Masters(settings, bus, name, now, {
       refused: why => (why === undefined ? this.counts.refused++ : this.#refuse('pong', why)),
@@ -127,13 +119,8 @@ export class RelayFollower {
   }
 
   get heard(): string[] {
-    const now = this.#now();
+    const now = this.now();
     return this.#masters.all.filter(master => this.#masters.isHeard(master, now)).map(({ name }) => name);
-  }
-
-  /** What is wrong at the board's path; empty: nothing. `taken`: another process has it. */
-  get trouble(): { why: string; taken: boolean } {
-    return { why: this.#path, taken: this.#taken };
   }
 
   /** Messages may have been lost; `slow`: because we did not keep up: a request at once would only make it worse. */
@@ -146,8 +133,8 @@ export class RelayFollower {
    * these are other masters: then the old ones stay.
    */
   change(masters: readonly MasterKey[], trust: Trust | undefined): boolean {
-    if (JSON.stringify(trustSign(trust)) !== JSON.stringify(trustSign(this.#settings.trust))) {
-      this.#settings = { ...this.#settings, trust };
+    if (JSON.stringify(trustSign(trust)) !== JSON.stringify(trustSign(this.settings.trust))) {
+      this.settings = { ...this.settings, trust };
       this.#board = undefined;
     }
     return this.#masters.change(masters);
@@ -155,7 +142,7 @@ export class RelayFollower {
 
   /** One step: to be called every `STEP_MS`. */
   step(): void {
-    const now = this.#now();
+    const now = this.now();
     if (now - this.#pingedNs >= SECOND_NS) {
       this.#pingedNs = now;
       this.#masters.ping(now);
@@ -183,7 +170,7 @@ export class RelayFollower {
   }
 
   #follow(master: Master, why: string): void {
-    const { log } = this.#settings;
+    const { log } = this.settings;
     if (this.#followed === undefined) log.info(`follows ${master.name}`);
     else log.warn(`follows ${master.name}: ${this.#followed.name} ${why}`);
     for (const other of this.#masters.all) other.betterNs = 0n;
@@ -192,15 +179,15 @@ export class RelayFollower {
     // The old master's board stays, marked as unknown, until there are data for a new one.
     this.#board = undefined;
     this.#next = undefined;
-    this.#endFollowing = this.#bus.subscribe(`${master.subject}.batch`, message => this.#onBatch(master, message));
+    this.#endFollowing = this.bus.subscribe(`${master.subject}.batch`, message => this.#onBatch(master, message));
     this.#indexAt = undefined;
-    this.#askIndex(master, this.#now());
+    this.#askIndex(master, this.now());
   }
 
   // ---- the board ----
 
   #boardOptions(): MirrorOptions {
-    const { path, site, cluster, masters, capacity } = this.#settings;
+    const { path, site, cluster, masters, capacity } = this.settings;
     return {
       path,
       site,
@@ -210,14 +197,14 @@ export class RelayFollower {
       clusterId: clusterId(cluster),
       capacity,
       ...this.#limits,
-      ...trustOptions(this.#settings.trust),
-      nowNs: this.#now(),
+      ...trustOptions(this.settings.trust),
+      nowNs: this.now(),
     };
   }
 
   /** Begins another board. Returns false if that is not possible now; then nothing is written. */
   #renew(limits: typeof NO_LIMITS, keepAges = false): boolean {
-    const now = this.#now();
+    const now = this.now();
     this.#next = undefined;
     this.#indexAt = now;
     if (now - this.#failedNs < LOOK_NS) return false;
@@ -226,12 +213,12 @@ export class RelayFollower {
       this.#mirror.renew({ ...this.#boardOptions(), keepAges });
     } catch (error) {
       this.#failedNs = now;
-      this.#path = (error as Error).message;
-      this.#settings.log.seldom('board', this.#path);
+      this.trouble.why = (error as Error).message;
+      this.settings.log.seldom('board', this.trouble.why);
       return false;
     }
     this.counts.boards++;
-    this.#path = '';
+    this.trouble.why = '';
     this.#steady = true;
     // Before the first verdict: a node that is silent for this master may be heard by another.
     this.#heard = 0;
@@ -241,10 +228,9 @@ export class RelayFollower {
 
   #keepPath(): void {
     const { state, why } = this.#mirror.checkPath();
-    this.#taken = state === -2;
-    this.#path = why;
+    this.trouble = { why, taken: state === -2 };
     if (state !== 1) return;
-    this.#settings.log.warn('the board was deleted, replaced, cut or its mode changed: starts a new one');
+    this.settings.log.warn('the board was deleted, replaced, cut or its mode changed: starts a new one');
     if (!this.#renew(this.#limits)) this.#board = undefined;
   }
 
@@ -261,7 +247,7 @@ export class RelayFollower {
   }
 
   #gap(waitNs: bigint): void {
-    const now = this.#now();
+    const now = this.now();
     this.counts.gaps++;
     this.#next = undefined;
     this.#mirror.gap(now);
@@ -274,12 +260,12 @@ export class RelayFollower {
     this.#steady = false;
     this.#next = undefined;
     this.#mirror.distrust();
-    this.#settings.log.warn('a clock stood still, here or at the master: starts a new board');
+    this.settings.log.warn('a clock stood still, here or at the master: starts a new board');
   }
 
   #refuse(key: string, why: string): void {
     this.counts.refused++;
-    this.#settings.log.seldom(key, `${why}: not trusted`);
+    this.settings.log.seldom(key, `${why}: not trusted`);
   }
 
   // ---- batches ----
@@ -298,7 +284,7 @@ export class RelayFollower {
   }
 
   #onBatch(master: Master, message: Message): void {
-    const now = this.#now();
+    const now = this.now();
     if (master !== this.#followed) return;
     const head = this.#believe(master, 'batch', message, now);
     const ping = master.pings.best(now);
@@ -323,7 +309,7 @@ export class RelayFollower {
       this.#stretch = head.sequence;
     }
     const { askedNs, relayNs, answeredNs } = ping;
-    const outcome = this.#mirror.batch(unsigned(message.data), askedNs, relayNs, answeredNs, this.#now());
+    const outcome = this.#mirror.batch(unsigned(message.data), askedNs, relayNs, answeredNs, this.now());
     if (outcome === OUTCOME.taken) {
       this.counts.batches++;
       this.#next = head.sequence + 1;
@@ -332,7 +318,7 @@ export class RelayFollower {
 
   /** Begins our board anew for a board of the master. Returns false if that is not possible. */
   #beginBoard(master: Master, head: RelayHead, board: RelayBoard): boolean {
-    if (board.cluster_name !== this.#settings.cluster) {
+    if (board.cluster_name !== this.settings.cluster) {
       this.#refuse('cluster', `${master.name} has the board of cluster "${board.cluster_name}"`);
       return false;
     }
@@ -348,7 +334,7 @@ export class RelayFollower {
       master.pings.forget();
       this.#stoodStill();
     } else if (outcome === OUTCOME.unplaced) {
-      this.#settings.log.seldom('board', `${this.#settings.path}: cannot be replaced; tries again`);
+      this.settings.log.seldom('board', `${this.settings.path}: cannot be replaced; tries again`);
       this.#failedNs = now;
       this.#board = undefined;
     } else {
@@ -367,7 +353,7 @@ export class RelayFollower {
   // ---- indexes ----
 
   #onIndex(master: Master, message: Message): void {
-    const now = this.#now();
+    const now = this.now();
     const head = this.#believe(master, 'index', message, now);
     if (head?.sequence === undefined) return;
     if (master !== this.#followed) {
@@ -394,7 +380,7 @@ export class RelayFollower {
   #ask(now: bigint): void {
     this.#askedNs = now;
     const master = this.#followed;
-    if (master?.run === undefined || this.#board === undefined || !this.#bus.connected) return;
+    if (master?.run === undefined || this.#board === undefined || !this.bus.connected) return;
     const numbers = this.#mirror.missing(MOST_ASKED);
     if (numbers.length > 0) this.#masters.ask(master, master.run, this.#board, numbers);
     const isDue = this.#indexAt !== undefined && now >= this.#indexAt;

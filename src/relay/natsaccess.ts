@@ -12,6 +12,7 @@ import {
   usernamePasswordAuthenticator,
 } from '@nats-io/transport-node';
 import { readCertificates, readSecret } from '../options/keys.js';
+import { attempt } from '../text/failure.js';
 import { InputError, oneLine } from '../text/text.js';
 
 /** The options about servers and credentials. */
@@ -37,9 +38,7 @@ const encoder = new TextEncoder();
 /** A user's seed. Throws an InputError. */
 function seedOf(text: string): Uint8Array {
   const seed = encoder.encode(text);
-  try {
-    if (/^SU[A-Z2-7]{56}$/.test(text) && nkeys.fromSeed(seed)) return seed;
-  } catch {}
+  if (/^SU[A-Z2-7]{56}$/.test(text) && attempt(() => nkeys.fromSeed(seed))) return seed;
   throw new InputError('holds no seed of an nkey for a user (SU…); nk -gen user makes one');
 }
 

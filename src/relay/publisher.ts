@@ -65,19 +65,7 @@ interface RelayOptions {
   readonly log: Log;
 }
 
-interface RelayCounts {
-  batches: number;
-  bytes: number;
-  reports: number;
-  indexes: number;
-  pongs: number;
-  asked: number;
-  refused: number;
-}
-
-function randomId(): bigint {
-  return randomBytes(8).readBigUInt64LE();
-}
+const randomId = () => randomBytes(8).readBigUInt64LE();
 
 /** The board's header without a sweep; undefined: the file was cut short. */
 export function headerOf(mapping: BoardMapping): Decoded<'board_header'> | undefined {
@@ -94,12 +82,9 @@ function boardIdOf(header: Decoded<'board_header'>, salt: number): bigint {
 }
 
 export class Relay {
-  readonly counts: RelayCounts = { batches: 0, bytes: 0, reports: 0, indexes: 0, pongs: 0, asked: 0, refused: 0 };
-  readonly #options: RelayOptions;
-  readonly #bus: Bus;
+  readonly counts = { batches: 0, bytes: 0, reports: 0, indexes: 0, pongs: 0, asked: 0, refused: 0 };
   #key: KeyObject;
   #public: KeyObject;
-  readonly #now: () => bigint;
   readonly #scratch = scratch();
   #run = randomId();
   #sequence = 0;
@@ -122,10 +107,11 @@ export class Relay {
   #nonce: Uint8Array = new Uint8Array();
   readonly #ends: (() => void)[] = [];
 
-  constructor(options: RelayOptions, bus: Bus, now: () => bigint = monotonicNs) {
-    this.#options = options;
-    this.#bus = bus;
-    this.#now = now;
+  constructor(
+    private readonly options: RelayOptions,
+    private readonly bus: Bus,
+    private readonly now: () => bigint = monotonicNs,
+  ) {
     this.#key = options.key;
     this.#public = createPublicKey(options.key);
     this.#waitingNs = now();
@@ -160,9 +146,9 @@ export class Relay {
 
   /** One step: to be called every `SWEEP_MS`. */
   step(): void {
-    const now = this.#now();
+    const now = this.now();
     this.#lookForRivals(now);
-    if (this.runs && this.#bus.connected) this.#sweep(now);
+    if (this.runs && this.bus.connected) this.#sweep(now);
   }
 
   /** Ends cleanly: mirrors need not wait until it is unheard. */
@@ -171,8 +157,8 @@ export class Relay {
     if (this.runs && this.#carried !== undefined) {
       this.#sequence++;
       const form = { entries: 0, entryBytes: 0, complete: false, last: true };
-      const envelope = this.#envelope(this.#carried, this.#now());
-      const subject = `${this.#options.subject}.batch`;
+      const envelope = this.#envelope(this.#carried, this.now());
+      const subject = `${this.options.subject}.batch`;
       this.#publish('batch', finishBatch(this.#scratch, subject, this.#key, envelope, form));
     }
     this.#close();
@@ -181,7 +167,7 @@ export class Relay {
   // ---- another run of this name ----
 
   #lookForRivals(now: bigint): void {
-    if (!this.#bus.connected) {
+    if (!this.bus.connected) {
       // While nothing can be heard, the silence of another run proves nothing.
       if (this.#waitingNs !== undefined) this.#waitingNs = now;
       return;
@@ -189,14 +175,14 @@ export class Relay {
     if (now - this.#pingedNs >= PING_EVERY_NS) {
       this.#pingedNs = now;
       this.#nonce = randomBytes(16);
-      const { subject } = this.#options;
+      const { subject } = this.options;
       for (const to of [`${subject}.ping`, `${subject}.ping.${RELAY}`])
-        this.#bus.publish(to, writePing(this.#nonce), `${subject}.wait`);
+        this.bus.publish(to, writePing(this.#nonce), `${subject}.wait`);
     }
     if (this.#waitingNs === undefined || now - this.#waitingNs < UNHEARD_NS) return;
     this.#waitingNs = undefined;
     this.#begin();
-    if (this.#rivalNs !== 0n) this.#options.log.info('the other relay of this name has been silent for 3 s: starts');
+    if (this.#rivalNs !== 0n) this.options.log.info('the other relay of this name has been silent for 3 s: starts');
   }
 
   /** Each run has its own number, also after it has given way to another one. */
@@ -214,23 +200,23 @@ export class Relay {
     const head = readHead(data, 'pong');
     if (head === undefined || head.run === this.#run) return;
     if (!Buffer.from(this.#nonce).equals(Buffer.from(readPong(data).nonce))) return;
-    const { subject } = this.#options;
+    const { subject } = this.options;
     if (![`${subject}.ping.${RELAY}`, `${subject}.ping`].some(to => isSigned(data, to, this.#public))) {
       this.counts.refused++;
       return;
     }
-    const now = this.#now();
+    const now = this.now();
     this.#rivalNs = now;
     if (this.#waitingNs !== undefined) {
       this.#waitingNs = now;
-      this.#options.log.seldom(
+      this.options.log.seldom(
         'rival',
-        `another relay publishes ${this.#options.subject}: waits until it has been silent for 3 s`,
+        `another relay publishes ${this.options.subject}: waits until it has been silent for 3 s`,
       );
     } else if (head.run < this.#run) {
       // Both runs have begun without hearing each other: the rule makes one of them give way, and both know which.
       this.#waitingNs = now;
-      this.#options.log.warn(`another relay also publishes ${this.#options.subject}: stops until that one is silent`);
+      this.options.log.warn(`another relay also publishes ${this.options.subject}: stops until that one is silent`);
     }
   }
 
@@ -238,39 +224,39 @@ export class Relay {
 
   #open(now: bigint): Carried | undefined {
     this.#lookedNs = now;
-    const opened = tryBoard(this.#options.path, this.#options.owner);
+    const opened = tryBoard(this.options.path, this.options.owner);
     if (opened.state !== 'ready') {
       this.#say(opened.why);
       return undefined;
     }
     const header = headerOf(opened.board);
-    if (header === undefined || header.mirror_masters !== 0) {
+    const objection = this.#objectionTo(header);
+    this.#say(objection);
+    if (header === undefined || objection !== '') {
       opened.board.unmap();
-      this.#say(
-        header === undefined ? 'was cut short' : 'is a mirror itself: a relay runs on the master, beside its receiver',
-      );
-      return undefined;
-    }
-    if (header.cluster_name !== this.#options.cluster) {
-      opened.board.unmap();
-      this.#say(
-        `is the board of cluster "${header.cluster_name}" now, not of "${this.#options.cluster}"; restart beoboard relay`,
-      );
       return undefined;
     }
     const id = boardIdOf(header, this.#salt);
     const sweep = new Sweep(opened.board);
     sweep.prime();
-    this.#say('');
     this.#carried = { mapping: opened.board, sweep, id, bootId: header.master_boot_id };
     this.#indexWanted = true;
     this.#indexNs = undefined;
     return this.#carried;
   }
 
+  /** Why a board cannot be relayed; empty: it can. */
+  #objectionTo(header: Decoded<'board_header'> | undefined): string {
+    const { cluster } = this.options;
+    if (header === undefined) return 'was cut short';
+    if (header.mirror_masters !== 0) return 'is a mirror itself: a relay runs on the master, beside its receiver';
+    return header.cluster_name === cluster
+      ? ''
+      : `is the board of cluster "${header.cluster_name}" now, not of "${cluster}"; restart beoboard relay`;
+  }
+
   #say(why: string): void {
-    if (why !== '' && why !== this.#why)
-      this.#options.log.warn(`${this.#options.path}: ${why}; looks again each second`);
+    if (why !== '' && why !== this.#why) this.options.log.warn(`${this.options.path}: ${why}; looks again each second`);
     this.#why = why;
   }
 
@@ -283,7 +269,7 @@ export class Relay {
   #board(now: bigint): Carried | undefined {
     if (now - this.#lookedNs >= LOOK_NS) {
       this.#lookedNs = now;
-      if (this.#carried !== undefined && !this.#carried.mapping.isAt(this.#options.path)) this.#close();
+      if (this.#carried !== undefined && !this.#carried.mapping.isAt(this.options.path)) this.#close();
       if (this.#carried === undefined) return this.#open(now);
     }
     return this.#carried;
@@ -292,12 +278,12 @@ export class Relay {
   // ---- publishing ----
 
   #envelope({ id, bootId }: Carried, takenNs: bigint): Envelope {
-    return { run: this.#run, board: id, bootId, sequence: this.#sequence, takenNs };
+    return { run: this.#run, board: id, boot_id: bootId, sequence: this.#sequence, taken_ns: takenNs };
   }
 
   #publish(kind: 'batch' | 'index', message: Uint8Array): void {
     this.counts.bytes += message.length;
-    this.#bus.publish(`${this.#options.subject}.${kind}`, message);
+    this.bus.publish(`${this.options.subject}.${kind}`, message);
   }
 
   #sweep(now: bigint): void {
@@ -308,7 +294,7 @@ export class Relay {
     const { sweep } = carried;
     const board = boardOf(this.#scratch);
     // This is read before anything else of the board.
-    const taken = this.#now();
+    const taken = this.now();
     const allowed = this.#allow(now);
     sweep.ask(this.#wanted.take(Math.floor(allowed / RECORD_BYTES)));
     if (!sweep.begin(thorough, allowed, board)) {
@@ -322,7 +308,7 @@ export class Relay {
         return;
       }
       if (state === SWEEP.backward) {
-        this.#options.log.warn('a node has an older report than before: starts a new board');
+        this.options.log.warn('a node has an older report than before: starts a new board');
         this.#salt++;
         this.#close();
         return;
@@ -332,7 +318,7 @@ export class Relay {
       this.counts.reports += entries;
       const complete = state === SWEEP.complete;
       const form = { entries, entryBytes: bytes, complete };
-      const subject = `${this.#options.subject}.batch`;
+      const subject = `${this.options.subject}.batch`;
       this.#publish('batch', finishBatch(this.#scratch, subject, this.#key, this.#envelope(carried, taken), form));
       if (state === SWEEP.more) continue;
       if (complete && thorough) this.#publishIndex(carried, taken, now);
@@ -362,8 +348,8 @@ export class Relay {
     for (let part = 0; part < parts; part++) {
       const first = part * INDEX_PART;
       const count = sweep.index(first, Math.min(INDEX_PART, records - first), indexedOf(this.#scratch));
-      const says = { number: this.#indexes, part, parts, first, count, records, linksWell: sweep.linksWell() };
-      const subject = `${this.#options.subject}.index`;
+      const says = { number: this.#indexes, part, parts, first, count, records, links_well: sweep.linksWell() };
+      const subject = `${this.options.subject}.index`;
       const envelope = this.#envelope(carried, takenNs);
       this.#publish('index', finishIndex(this.#scratch, subject, this.#key, envelope, says, board));
     }
@@ -376,20 +362,20 @@ export class Relay {
 
   /** The last word of a subject beyond that of all: who asks, as the server has checked; empty: nobody is named. */
   #whoOf(subject: string, kind: 'ping' | 'ask'): string {
-    return subject.slice(this.#options.subject.length + kind.length + 2);
+    return subject.slice(this.options.subject.length + kind.length + 2);
   }
 
   #mayAsk(shares: Shares, who: string, claim: string, now: bigint): boolean {
     if (shares.take(now, who, claim)) return true;
     this.counts.refused++;
     const name = who === '' ? `those whose name no server checks (${claim})` : who;
-    this.#options.log.seldom('shares', `${name}: more requests than one mirror needs; ignores the rest`);
+    this.options.log.seldom('shares', `${name}: more requests than one mirror needs; ignores the rest`);
     return false;
   }
 
   #onPing({ subject, data, reply }: Message): void {
     if (!this.runs) return;
-    const now = this.#now();
+    const now = this.now();
     if (!this.#mayAsk(this.#pings, this.#whoOf(subject, 'ping'), reply.split('.', 1)[0] ?? '', now)) return;
     const nonce = readPing(data);
     if (nonce === undefined || reply === '') {
@@ -397,7 +383,7 @@ export class Relay {
       return;
     }
     this.counts.pongs++;
-    this.#bus.publish(reply, this.#pong(nonce, subject));
+    this.bus.publish(reply, this.#pong(nonce, subject));
   }
 
   #pong(nonce: Uint8Array, subject: string): Uint8Array {
@@ -414,14 +400,14 @@ export class Relay {
       {
         run: this.#run,
         board: carried?.id ?? 0n,
-        bootId: carried?.bootId ?? 0n,
+        boot_id: carried?.bootId ?? 0n,
         sequence: this.#sequence,
         // The last request that is answered: the time for the look-up was counted before.
-        takenNs: this.#now(),
+        taken_ns: this.now(),
       },
       {
-        heartbeatNs: header?.heartbeat_ns ?? 0n,
-        listeningSinceNs: header?.listening_since_ns ?? 0n,
+        heartbeat_ns: header?.heartbeat_ns ?? 0n,
+        listening_since_ns: header?.listening_since_ns ?? 0n,
         nodes,
         records: carried?.sweep.records() ?? 0,
         state: header?.state ?? 0n,
@@ -431,7 +417,7 @@ export class Relay {
 
   #onAsk({ subject, data }: Message): void {
     const who = this.#whoOf(subject, 'ask');
-    if (!this.#mayAsk(this.#asks, who, '', this.#now())) return;
+    if (!this.#mayAsk(this.#asks, who, '', this.now())) return;
     const ask = readAsk(data);
     if (ask === undefined) {
       this.counts.refused++;

@@ -2,7 +2,7 @@
 // completely. Pure: bytes in, objects out, and back. C makes and reads the entries of batches and indexes.
 
 import { createHash, type KeyObject, sign, verify } from 'node:crypto';
-import { type Decoded, decode, type StructName } from '../layout/codec.js';
+import { type Decoded, decode, encode } from '../layout/codec.js';
 import { bits, constants, enums, structs } from '../layout/layout.gen.js';
 
 type RelayKind = (typeof enums.relay_kind)[number];
@@ -38,43 +38,15 @@ function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-function write(
-  view: DataView,
-  struct: StructName,
-  at: number,
-  values: Readonly<Record<string, bigint | number>>,
-): void {
-  const fields = structs[struct].fields as Readonly<Record<string, { offset: number; type: string }>>;
-  for (const [name, value] of Object.entries(values)) {
-    const { offset, type } = fields[name] as { offset: number; type: string };
-    if (type === 'u64') view.setBigUint64(at + offset, BigInt(value), true);
-    else if (type === 'u32') view.setUint32(at + offset, Number(value), true);
-    else throw new Error(`${struct}.${name} is a ${type}`);
-  }
-}
+/** The head of a signed message: what its kind does not say. */
+export type Envelope = Pick<RelayHead, 'run' | 'board' | 'boot_id' | 'sequence' | 'taken_ns'>;
 
-/** The head of a signed message. */
-export interface Envelope {
-  readonly run: bigint;
-  readonly board: bigint;
-  readonly bootId: bigint;
-  readonly sequence: number;
-  readonly takenNs: bigint;
-}
+/** What every message begins with. */
+const startOf = (kind: RelayKind) => ({ ...constants.relay, kind: enums.relay_kind.indexOf(kind) });
 
 /** Writes a head; `length`: of the whole message including its signature. */
 function writeHead(bytes: Uint8Array, kind: RelayKind, length: number, of: Envelope): void {
-  write(viewOf(bytes), 'relay_head', 0, {
-    magic: constants.relay.magic,
-    version: constants.relay.version,
-    kind: enums.relay_kind.indexOf(kind),
-    length,
-    run: of.run,
-    board: of.board,
-    boot_id: of.bootId,
-    sequence: of.sequence,
-    taken_ns: of.takenNs,
-  });
+  encode('relay_head', viewOf(bytes), 0, { ...startOf(kind), length, ...of });
 }
 
 /** The signed bytes: never the message itself, so that its length does not matter. */
@@ -145,7 +117,7 @@ export function finishBatch(
   const { entries, entryBytes, complete, last = false } = form;
   const length = HEAD_BYTES + BOARD_BYTES + entryBytes + SIGNATURE_BYTES;
   const flags = (Number(complete) << bits.relay_flags.complete) | (Number(last) << bits.relay_flags.last);
-  write(viewOf(bytes), 'relay_board', HEAD_BYTES, { flags, entries });
+  encode('relay_board', viewOf(bytes), HEAD_BYTES, { flags, entries });
   const message = bytes.slice(0, length);
   writeHead(message, 'batch', length, of);
   signMessage(message, subject, key);
@@ -153,15 +125,7 @@ export function finishBatch(
 }
 
 /** The board's part of an index, except its evidence: that is in the board as `begin` of the sweep wrote it. */
-interface IndexPart {
-  readonly number: number;
-  readonly part: number;
-  readonly parts: number;
-  readonly first: number;
-  readonly count: number;
-  readonly records: number;
-  readonly linksWell: bigint;
-}
+type IndexPart = Omit<Decoded<'relay_index'>, 'evidence'>;
 
 /** Completes a part of an index whose entries are written, likewise. `board`: from the same sweep. */
 export function finishIndex(
@@ -172,12 +136,11 @@ export function finishIndex(
   part: IndexPart,
   board: Uint8Array,
 ): Uint8Array {
-  const length = HEAD_BYTES + INDEX_BYTES + part.count * INDEXED_BYTES + SIGNATURE_BYTES;
+  const length = HEAD_BYTES + INDEX_BYTES + (part.count ?? 0) * INDEXED_BYTES + SIGNATURE_BYTES;
   const message = bytes.slice(0, length);
   message.fill(0, HEAD_BYTES, HEAD_BYTES + INDEX_BYTES);
   writeHead(message, 'index', length, of);
-  const { linksWell, ...rest } = part;
-  write(viewOf(message), 'relay_index', HEAD_BYTES, { ...rest, links_well: linksWell });
+  encode('relay_index', viewOf(message), HEAD_BYTES, part);
   const from = structs.relay_board.fields.evidence.offset;
   const evidence = board.subarray(from, from + structs.link_evidence.bytes * structs.relay_board.fields.evidence.count);
   message.set(evidence, HEAD_BYTES + structs.relay_index.fields.evidence.offset);
@@ -188,11 +151,7 @@ export function finishIndex(
 /** A ping: 16 random bytes that nobody else knows yet. */
 export function writePing(nonce: Uint8Array): Uint8Array {
   const message = new Uint8Array(structs.relay_ping.bytes);
-  write(viewOf(message), 'relay_ping', 0, {
-    magic: constants.relay.magic,
-    version: constants.relay.version,
-    kind: enums.relay_kind.indexOf('ping'),
-  });
+  encode('relay_ping', viewOf(message), 0, startOf('ping'));
   message.set(nonce.subarray(0, NONCE_BYTES), structs.relay_ping.fields.nonce.offset);
   return message;
 }
@@ -216,18 +175,12 @@ export function writePong(
   subject: string,
   key: KeyObject,
   of: Envelope,
-  says: { heartbeatNs: bigint; listeningSinceNs: bigint; nodes: number; records: number; state: bigint },
+  says: Omit<Decoded<'relay_pong'>, 'nonce'>,
 ): Uint8Array {
   const length = HEAD_BYTES + structs.relay_pong.bytes + SIGNATURE_BYTES;
   const message = new Uint8Array(length);
   writeHead(message, 'pong', length, of);
-  write(viewOf(message), 'relay_pong', HEAD_BYTES, {
-    heartbeat_ns: says.heartbeatNs,
-    listening_since_ns: says.listeningSinceNs,
-    nodes: says.nodes,
-    records: says.records,
-    state: says.state,
-  });
+  encode('relay_pong', viewOf(message), HEAD_BYTES, says);
   message.set(nonce, HEAD_BYTES + structs.relay_pong.fields.nonce.offset);
   signMessage(message, subject, key);
   return message;
@@ -243,26 +196,13 @@ export function writeAsk(run: bigint, board: bigint, numbers: Uint32Array): Uint
   const count = Math.min(numbers.length, MOST_ASKED);
   const message = new Uint8Array(structs.relay_ask.bytes + 4 * count);
   const view = viewOf(message);
-  write(view, 'relay_ask', 0, {
-    magic: constants.relay.magic,
-    version: constants.relay.version,
-    kind: enums.relay_kind.indexOf('ask'),
-    run,
-    board,
-    count,
-  });
+  encode('relay_ask', view, 0, { ...startOf('ask'), run, board, count });
   for (let i = 0; i < count; i++) view.setUint32(structs.relay_ask.bytes + 4 * i, numbers[i] as number, true);
   return message;
 }
 
-interface Ask {
-  readonly run: bigint;
-  readonly board: bigint;
-  readonly numbers: Uint32Array;
-}
-
 /** Undefined: it is not a request, or asks for too much. */
-export function readAsk(message: Uint8Array): Ask | undefined {
+export function readAsk(message: Uint8Array): { run: bigint; board: bigint; numbers: Uint32Array } | undefined {
   if (!isOf('relay_ask', 'ask', message)) return undefined;
   const view = viewOf(message);
   const { run, board, count = 0 } = decode('relay_ask', view, 0);

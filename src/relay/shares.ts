@@ -40,16 +40,15 @@ export class Shares {
 /** Records that were asked for, by who asks: each gets as many at a time as the others. */
 export class Queues {
   readonly #of = new Map<string, Set<number>>();
-  /** How many one name may wait for: whoever asks again asks for the rest. */
-  readonly #most: number;
 
-  constructor(most: number) {
-    this.#most = most;
-  }
+  constructor(
+    /** How many one name may wait for: whoever asks again asks for the rest. */
+    private readonly most: number,
+  ) {}
 
   add(who: string, numbers: Iterable<number>): void {
     const queue = this.#of.get(who) ?? new Set();
-    for (const number of numbers) if (queue.size < this.#most) queue.add(number);
+    for (const number of numbers) if (queue.size < this.most) queue.add(number);
     if (queue.size > 0) this.#of.set(who, queue);
   }
 

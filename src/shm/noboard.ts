@@ -22,6 +22,16 @@ export class NoBoard extends Failure {
   }
 }
 
+/** What is read from a board, or the NoBoard that reading throws. */
+export function orNoBoard<T>(read: () => T): T | NoBoard {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof NoBoard) return error;
+    throw error;
+  }
+}
+
 /** Why a receiver gives no evidence, in words for people. */
 export function stalledText(closed: boolean): string {
   return `the receiver ${closed ? 'was stopped' : 'is stalled'}`;

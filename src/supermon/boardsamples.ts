@@ -4,7 +4,7 @@ import { atom } from '../net/expressions.js';
 import { Cursor } from '../readings/cursor.js';
 import { map, ofRecord } from '../readings/measures.js';
 import { NUMBERED } from '../shm/liveness.js';
-import { NoBoard } from '../shm/noboard.js';
+import { type NoBoard, orNoBoard } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { Page } from '../text/buffer.js';
@@ -162,11 +162,6 @@ export class BoardSamples {
 
   /** How many nodes are on it; or why there is no board. */
   count(): number | NoBoard {
-    try {
-      return this.reader.nodeStates().states.length;
-    } catch (error) {
-      if (error instanceof NoBoard) return error;
-      throw error;
-    }
+    return orNoBoard(() => this.reader.nodeStates().states.length);
   }
 }

@@ -7,12 +7,8 @@ import { brief } from '../text/text.js';
 
 const MIB = unit('size', 2 ** 20, 'MiB');
 
-interface SampleValue {
-  readonly name: string;
-  readonly unit: Unit;
-}
-
-const TOLD = [
+/** In the order in which they are shown. */
+export const toldValues = [
   { name: 'cpu_pct', unit: PERCENT },
   { name: 'user_pct', unit: PERCENT },
   { name: 'system_pct', unit: PERCENT },
@@ -31,12 +27,9 @@ const TOLD = [
   { name: 'psi_cpu_pct', unit: PERCENT },
   { name: 'psi_mem_pct', unit: PERCENT },
   { name: 'psi_io_pct', unit: PERCENT },
-] as const satisfies readonly SampleValue[];
+] as const satisfies readonly { name: string; unit: Unit }[];
 
-export type ToldName = (typeof TOLD)[number]['name'];
-
-/** In the order in which they are shown. */
-export const toldValues: readonly { readonly name: ToldName; readonly unit: Unit }[] = TOLD;
+export type ToldName = (typeof toldValues)[number]['name'];
 
 /** The categories to ask for: cpuinfo, netinfo, avenrun, pressure, memory, disk, procs; and now and then the server. */
 export const ASKED_MASK = 0x1 | 0x2 | 0x40 | 0x200 | 0x1000 | 0x2000 | 0x4000;

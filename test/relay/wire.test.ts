@@ -36,7 +36,7 @@ import { run } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
 import { keyPair } from './relaying.js';
 
-const OF = { run: 5n, board: 6n, bootId: 7n, sequence: 8, takenNs: 9_000n };
+const OF = { run: 5n, board: 6n, boot_id: 7n, sequence: 8, taken_ns: 9_000n };
 const SUBJECT = 'beoboard.v1.home.alpha.m1.batch';
 
 t.test('names and subjects', async t => {
@@ -57,7 +57,7 @@ t.test('pings, asks and pongs are read as they were written, and anything else i
     'never more at a time',
   );
   const { secret, shown } = keyPair();
-  const says = { heartbeatNs: 1n, listeningSinceNs: 2n, nodes: 3, records: 4, state: 1n };
+  const says = { heartbeat_ns: 1n, listening_since_ns: 2n, nodes: 3, records: 4, state: 1n };
   const pong = writePong(nonce, 'x.ping', secret, OF, says);
   t.match(readHead(pong, 'pong'), { run: 5n, board: 6n, boot_id: 7n, sequence: 8, taken_ns: 9_000n });
   t.match(readPong(pong), { heartbeat_ns: 1n, listening_since_ns: 2n, nodes: 3, records: 4 });
@@ -144,7 +144,7 @@ t.test('keys: two files, and each can only be used for its own purpose', async t
   t.equal(statSync(file).mode & 0o777, 0o600);
   t.equal(statSync(`${file}.pub`).mode & 0o777, 0o644);
   const nonce = randomBytes(16);
-  const says = { heartbeatNs: 1n, listeningSinceNs: 2n, nodes: 3, records: 4, state: 1n };
+  const says = { heartbeat_ns: 1n, listening_since_ns: 2n, nodes: 3, records: 4, state: 1n };
   const pong = writePong(nonce, 'x', readRelayKey(file), OF, says);
   t.ok(isSigned(pong, 'x', readRelayPublicKey(`${file}.pub`)));
   t.throws(() => readRelayKey(`${file}.pub`), /can be read by others/);
@@ -184,7 +184,7 @@ function batchOf(): Uint8Array {
   const link = at + entry + structs.relay_record.bytes;
   encode('relay_link', view, link, { kind: 3, bytes: structs.relay_link.bytes, number: 1 });
   const entryBytes = entry + structs.relay_record.bytes + structs.relay_link.bytes;
-  const of = { ...OF, takenNs: 10_000_000_000n };
+  const of = { ...OF, taken_ns: 10_000_000_000n };
   return finishBatch(bytes, SUBJECT, secret, of, { entries: 3, entryBytes, complete: true });
 }
 
