@@ -2,6 +2,7 @@
 // sentence.
 
 import { qualityOf } from '../net/accept.js';
+import { checked } from '../net/parameters.js';
 import { NameRanges } from '../text/hostlists.js';
 import { didYouMean, InputError, nearest, quote } from '../text/text.js';
 import { COLLECTORS, type CollectorName, DEFAULT_COLLECTORS } from './families.js';
@@ -34,28 +35,16 @@ export function collectorsOf(names: readonly string[]): CollectorName[] {
 }
 
 function whole(query: URLSearchParams, name: string, low: number, high: number): number | undefined {
-  const texts = query.getAll(name);
-  if (texts.length === 0) return undefined;
-  const [text = ''] = texts;
-  if (texts.length > 1) throw new InputError(`${name} is given twice; write it once`);
+  const text = query.get(name);
+  if (text === null) return undefined;
   const number = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
   if (number >= low && number <= high) return number;
   throw new InputError(`${name} is ${quote(text)}; write a whole number of ${low} to ${high}`);
 }
 
-function known(query: URLSearchParams, names: readonly string[]): void {
-  for (const name of query.keys()) {
-    if (names.includes(name)) continue;
-    const meant = name === 'collect' ? 'collect[]' : nearest(name, names);
-    throw new InputError(
-      `${quote(name)} is not a parameter of this; ${didYouMean(meant, `there are ${names.join(', ')}`)}`,
-    );
-  }
-}
-
 /** What a scrape asks for; `collects`: it may choose collectors. Throws an InputError. */
 export function parseScrape(query: URLSearchParams, collects = true): Scrape {
-  known(query, collects ? ['collect[]', ...KNOWN] : KNOWN);
+  checked(query, collects ? ['collect[]', ...KNOWN] : KNOWN, ['collect[]', 'nodes']);
   if (query.has('of') && !query.has('k')) throw new InputError('of is given without k; write k=1 to k=of as well');
   if (query.has('k') && !query.has('of'))
     throw new InputError('k is given without of; write of=N, the number of shards, as well');
@@ -70,7 +59,7 @@ export function parseScrape(query: URLSearchParams, collects = true): Scrape {
 
 /** What `/sd` is asked for: the number of shards, and the zone of link-local targets. Throws an InputError. */
 export function parseShards(query: URLSearchParams): { of: number; zone: string | undefined } {
-  known(query, ['of', 'zone']);
+  checked(query, ['of', 'zone'], ['zone']);
   const zone = query.get('zone') ?? undefined;
   if (zone !== undefined && !/^[\w.@-]{1,15}$/.test(zone))
     throw new InputError(`zone is ${quote(zone)}; write the interface of Prometheus's machine, as in zone=eth0`);

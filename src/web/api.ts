@@ -4,7 +4,8 @@
 import { type AskedEvents, chosenEvents } from '../events/eventfeed.js';
 import { schedulerColumns, schedulerSection } from '../jobs/schedulernode.js';
 import { ranked } from '../layout/terms.gen.js';
-import type { HttpRequest, HttpResponse } from '../net/http.js';
+import type { HttpRequest, HttpResponse, StreamBody } from '../net/http.js';
+import { checked } from '../net/parameters.js';
 import { Refusal } from '../net/requests.js';
 import type { Pieces } from '../net/sending.js';
 import { EVENTS } from '../options/journalevents.js';
@@ -20,6 +21,7 @@ import { SLICE_MS, SlicedLook } from '../service/slices.js';
 import { BoardReader } from '../shm/reader.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { painter } from '../terminal/style.js';
+import { attempt } from '../text/failure.js';
 import { expand, fold, NameRanges } from '../text/hostlists.js';
 import { parseMoment } from '../text/moments.js';
 import { escaped, json } from '../text/output.js';
@@ -59,18 +61,6 @@ async function listed(head: object, name: string, list: readonly object[], slice
   return answer(Buffer.from(`${json(head).slice(0, -1)},"${name}":[${rows.join(',')}]}\n`));
 }
 
-/** Refuses unknown and repeated parameters. Throws an InputError. */
-function checked(query: URLSearchParams, known: readonly string[]): URLSearchParams {
-  for (const name of query.keys()) {
-    if (!known.includes(name))
-      throw new InputError(
-        `${quote(name)} is not a parameter of this; ${known.length === 0 ? 'it has none' : didYouMean(nearest(name, known), `there are ${known.join(', ')}`)}`,
-      );
-    if (query.getAll(name).length > 1) throw new InputError(`${name} is given twice; write it once`);
-  }
-  return query;
-}
-
 function wholeNumber(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name);
   if (text === null) return undefined;
@@ -96,13 +86,7 @@ function sizeOf(query: URLSearchParams, limit: number): number | undefined {
 }
 
 /** A part of a path, decoded; undefined: it is not there, or is no UTF-8. */
-function plainOf(part: string | undefined): string | undefined {
-  try {
-    return part && decodeURIComponent(part);
-  } catch {
-    return undefined;
-  }
-}
+const plainOf = (part: string | undefined) => attempt(() => part && decodeURIComponent(part));
 
 /** Names of events, as `events --kind` takes them, and the states of nodes. Throws an InputError. */
 const kindsOf = (text: string): ReadonlySet<string> => new Set(KINDS.parse(text));
@@ -159,9 +143,10 @@ export class Api {
         return await this.#river(checked(query, ['by', 'reading', 'nodes']), request);
       case 'stream': {
         const view = await this.wall.view(checked(query, ['reading', 'by', 'where']));
+        const body: StreamBody = sink => this.wall.streams.add(view, sink);
         // Otherwise nginx would buffer the stream.
         const headers = { 'X-Accel-Buffering': 'no' };
-        return { status: 200, type: 'application/octet-stream', body: this.wall.show(view), headers };
+        return { status: 200, type: 'application/octet-stream', body, headers };
       }
       case 'openapi.json':
         checked(query, []);
@@ -214,7 +199,7 @@ export class Api {
         (among === undefined || among.has(name)) && (chosen === undefined || chosen.holds[index] === 1);
       return await this.#nodePage(`${query}`, { sort, page: page ?? 1, fields, isChosen, slices: request.slices });
     }
-    const teller = nodeTeller(fields, this.wall.digest);
+    const teller = nodeTeller(fields, this.wall.heads.digest);
     const condition = where === null ? undefined : parseCondition(where);
     // Trouble with the board is reported before the first byte.
     this.#checkBoard();
@@ -361,11 +346,11 @@ export class Api {
         schema: 1,
         seq: this.#seq,
         line: nodeHead(node, PLAIN),
-        trouble: this.wall.troubleWith(name),
-        sections: nodeSections(node, slurm, this.wall.digest),
+        trouble: this.wall.heads.troubleWith(name),
+        sections: nodeSections(node, slurm, this.wall.heads.digest),
         history: this.wall.river.node(name),
       };
-      return answer(`${json(sheet).slice(0, -1)},"node":${nodeTeller(undefined, this.wall.digest)(node)}}\n`);
+      return answer(`${json(sheet).slice(0, -1)},"node":${nodeTeller(undefined, this.wall.heads.digest)(node)}}\n`);
     } finally {
       reader.close();
     }
@@ -395,7 +380,8 @@ export class Api {
   /** The jobs, and the board beside them. Throws a Refusal if there is none, or they are not shown. */
   #jobsAnd(query: URLSearchParams): [JobLook, Snapshot] {
     checked(query, []);
-    const { jobs, digest, watcher } = this.wall;
+    const { jobs, watcher } = this.wall;
+    const { digest } = this.wall.heads;
     if (jobs === undefined) throw new Refusal('jobs_hidden', JOBS_HIDDEN);
     if (digest === undefined) throw new Refusal('no_board', watcher.trouble ?? 'the board was not looked at yet');
     return [jobs, digest];

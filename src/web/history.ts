@@ -21,7 +21,7 @@ import {
   putBits,
   VALUES,
 } from './historyrows.js';
-import type { Grouped } from './layouts.js';
+import { type Grouped, withRoom } from './layouts.js';
 import { TICK_MS, type WatcherTick } from './watcher.js';
 import { type BoardStatus, CELL, type GapKind, numberOf, RIVER, STATE_MASK, STATES, VALUE_MOST } from './wire.js';
 
@@ -116,11 +116,7 @@ export class RiverHistory {
         this.#free.push(place);
       }
     }
-    if (this.#ofNode.length < count) {
-      const more = new Uint32Array(count + (count >> 4) + BLOCK);
-      more.set(this.#ofNode);
-      this.#ofNode = more;
-    }
+    this.#ofNode = withRoom(this.#ofNode, count);
     for (; this.#known < count; this.#known++) {
       const name = names[this.#known] as string;
       let place = this.#places.get(name);

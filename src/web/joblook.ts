@@ -1,12 +1,11 @@
 // What a scheduler's reader has left, for pages that may show it.
 
-import type { TroubleInfo } from '../acks/info.js';
 import { elapsedMs, jobLines, jobNotes, jobPageJson, MEMBER_COLUMNS, noJobText } from '../jobs/jobfacts.js';
 import { jobsNamed, listJobs, nodesOf } from '../jobs/joblist.js';
 import { type JobMember, membersOf, toldOf } from '../jobs/jobmembers.js';
 import { listUsers } from '../jobs/userlist.js';
 import { Refusal } from '../net/requests.js';
-import { type Survey, survey } from '../query/survey.js';
+import { survey } from '../query/survey.js';
 import { SCALES } from '../readings/scales.js';
 import { SchedulerViewFollower } from '../schedulerfile/schedulerview.js';
 import { inSlices, type SlicedLook } from '../service/slices.js';
@@ -17,13 +16,14 @@ import { NOTHING } from '../text/layout.js';
 import { disagreements } from '../trouble/disagreements.js';
 import { withoutJob } from '../trouble/trouble.js';
 import type { RiverHistory } from './history.js';
+import type { StreamHeaders } from './streamheaders.js';
 import type { Watcher } from './watcher.js';
 import { NODE_PAGE, RIVER } from './wire.js';
 
 interface JobPageSources {
   readonly watcher: Watcher;
   readonly river: RiverHistory;
-  troubleAmong(names: readonly string[], withinMs: number | undefined, found: Survey): readonly TroubleInfo[];
+  readonly heads: Pick<StreamHeaders, 'troubleAmong'>;
 }
 
 type JobsLook = ReturnType<JobLook['beside']>;
@@ -65,7 +65,7 @@ export class JobLook extends SchedulerViewFollower {
       const members = membersOf({ names }, name => nodes.get(name));
       const shown = members.slice(0, NODE_PAGE);
       const ranMs = elapsedMs(row.job, Number(found.snapshot.realNs / 1_000_000n));
-      const trouble = wall.troubleAmong(row.names, ranMs, found).filter(line => line.nodes !== undefined);
+      const trouble = wall.heads.troubleAmong(row.names, ranMs, found).filter(line => line.nodes !== undefined);
       const most = members[0] && toldOf(members[0]);
       const scale = SCALES.find(({ name }) => name === most?.reading.name) ?? (SCALES[0] as (typeof SCALES)[number]);
       return {

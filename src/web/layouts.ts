@@ -43,6 +43,14 @@ function cpuMs(): number {
   return (user + system) / 1000;
 }
 
+/** The array, or a longer copy of it that has room for so many. */
+export function withRoom<A extends Uint8Array | Uint32Array>(array: A, count: number): A {
+  if (array.length >= count) return array;
+  const longer = new (array.constructor as new (length: number) => A)(count + (count >> 4));
+  longer.set(array);
+  return longer;
+}
+
 /** The common part of names of too many groups: of r01c03 and r01c04 r01, of rack0017 and rack0018 rack001*. */
 function coarser(name: string): string {
   if (name.endsWith('*')) return name.replace(/\d?\*$/, '*');
@@ -89,11 +97,7 @@ export class Grouped implements NodeConsumer {
     this.#isNew = false;
     this.#spentMs = 0;
     this.#mayMs = RULE_MS * Math.max(1, count / CONDITION_NODES);
-    if (this.#of.length < count) {
-      const more = new Uint32Array(count + (count >> 4));
-      more.set(this.#of);
-      this.#of = more;
-    }
+    this.#of = withRoom(this.#of, count);
     this.#of.fill(0, this.#known);
     // Names do not change.
     this.#isAsking = count > this.#known || ('field' in this.grouping && this.#looks % FIELD_EVERY === 0);
@@ -180,11 +184,7 @@ export class Chosen implements NodeConsumer {
 
   begin(count: number, isAnother: boolean): void {
     if (isAnother) this.holds.fill(0);
-    if (this.holds.length < count) {
-      const more = new Uint8Array(count + (count >> 4));
-      more.set(this.holds);
-      this.holds = more;
-    }
+    this.holds = withRoom(this.holds, count);
     this.#slowLooks = this.#spentMs > this.#mayMs ? this.#slowLooks + 1 : 0;
     // The first runs are not compiled yet.
     if (this.#slowLooks >= SLOW_LOOKS) this.isTooSlow = true;

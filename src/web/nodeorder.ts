@@ -115,21 +115,18 @@ function unmeasured(fields: readonly string[] | undefined, { cells, count }: Wat
 
 /** The nodes in all orders that are asked for. */
 export class NodePages {
-  readonly #wall: Wall;
   /** Those of the last look, by what was asked, because many clients ask for the same. */
   #told = { seq: 0, pages: new Map<string, Promise<string>>() };
 
-  constructor(wall: Wall) {
-    this.#wall = wall;
-  }
+  constructor(private readonly wall: Wall) {}
 
   /** The page that is asked for, as JSON; `key` means the same question. Throws an InputError, TooMuch or NoBoard. */
   async page(key: string, asked: AskedPage): Promise<string> {
     const { order, field, column } = orderOf(asked);
     rowTeller(asked, undefined);
     const isOverview = ['name', 'state', 'problems'].includes(order.field.name);
-    const values = field === undefined || isOverview ? undefined : await this.#wall.queries.values(field);
-    const seq = this.#wall.watcher.last?.seq ?? 0;
+    const values = field === undefined || isOverview ? undefined : await this.wall.queries.values(field);
+    const seq = this.wall.watcher.last?.seq ?? 0;
     if (this.#told.seq !== seq) this.#told = { seq, pages: new Map() };
     const { pages } = this.#told;
     for (let known = pages.get(key); known !== undefined; known = pages.get(key)) {
@@ -146,7 +143,8 @@ export class NodePages {
   }
 
   async #make(asked: AskedPage, { order, of, now }: Ordering): Promise<string> {
-    const { digest, watcher } = this.#wall;
+    const { heads, watcher } = this.wall;
+    const { digest } = heads;
     const tick = watcher.last;
     const { path, owner } = watcher.reader;
     if (digest === undefined || tick === undefined || watcher.trouble !== undefined)

@@ -5,6 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { VERSION } from '../options/version.js';
+import { attempt } from '../text/failure.js';
 
 /** Where the build puts them. */
 const FOLDER = fileURLToPath(new URL('../../page/', import.meta.url));
@@ -40,11 +41,7 @@ export interface PageFiles {
 export function readPageFiles(folder = FOLDER): PageFiles {
   const files = new Map<string, PageFile>();
   const hash = createHash('sha256').update(VERSION);
-  let names: string[] = [];
-  try {
-    names = readdirSync(folder).sort();
-  } catch {}
-  for (const name of names) {
+  for (const name of attempt(() => readdirSync(folder).sort()) ?? []) {
     const type = TYPES[extname(name)];
     if (type === undefined) continue;
     const body = readFileSync(`${folder}/${name}`);

@@ -10,7 +10,7 @@ import type { SchedulerView } from '../schedulerfile/schedulerview.js';
 import { FileFollower } from '../service/leftfile.js';
 import { linkName } from '../shm/links.js';
 import { countStates, STATES } from '../shm/liveness.js';
-import { NoBoard } from '../shm/noboard.js';
+import { NoBoard, orNoBoard } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
 import { linkNews, mirrorText } from '../shm/sentences.js';
 import type { Snapshot } from '../shm/snapshot.js';
@@ -127,7 +127,7 @@ export class StreamHeaders implements NodeConsumer {
 
   #tell(digest: Snapshot): HeadLists {
     const found = survey(digest, {}, this.watcher.names);
-    try {
+    const told = orNoBoard((): HeadLists => {
       const trouble = this.#troubleOf(found);
       this.#lines = trouble;
       return {
@@ -135,11 +135,9 @@ export class StreamHeaders implements NodeConsumer {
         trouble_more: Math.max(0, trouble.length - TROUBLE_MOST),
         dark: digest.stalled || digest.retired ? [] : darkOf(digest, found),
       };
-    } catch (error) {
-      // A single node had to be read, and its board has gone meanwhile.
-      if (error instanceof NoBoard) return this.#told;
-      throw error;
-    }
+    });
+    // A single node had to be read, and its board has gone meanwhile.
+    return told instanceof NoBoard ? this.#told : told;
   }
 
   close(): void {

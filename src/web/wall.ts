@@ -1,12 +1,8 @@
 // The wall: looks at a board once a second, keeps the looks, and sends them to its clients. Opens no port.
 
-import type { TroubleInfo } from '../acks/info.js';
 import { EventFeed } from '../events/eventfeed.js';
-import type { StreamBody } from '../net/http.js';
 import { grouping as groupingValue } from '../options/values.js';
-import type { Survey } from '../query/survey.js';
 import { SCALES } from '../readings/scales.js';
-import type { Snapshot } from '../shm/snapshot.js';
 import { didYouMean, InputError, nearest, quote } from '../text/text.js';
 import { jsonFrame } from './framing.js';
 import { RiverHistory } from './history.js';
@@ -46,8 +42,7 @@ export class Wall {
   readonly events: EventFeed;
   /** Undefined: they are not shown. */
   readonly jobs: JobLook | undefined;
-  readonly #heads: StreamHeaders;
-  readonly #options: WallOptions;
+  readonly heads: StreamHeaders;
   /** Distinguishes one start of this server from another. */
   readonly #started = Date.now();
   #timer: NodeJS.Timeout | undefined;
@@ -60,14 +55,13 @@ export class Wall {
   #slept = 0;
   #lookedAt = performance.now();
 
-  constructor(options: WallOptions) {
-    this.#options = options;
+  constructor(private readonly options: WallOptions) {
     this.watcher = new Watcher(options.board, options.owner);
     this.queries = new Queries(this.watcher);
     this.jobs = options.slurmDir === undefined ? undefined : new JobLook(options.slurmDir);
     this.events = new EventFeed(this.watcher.reader, options.journalRun, this.jobs !== undefined);
-    this.#heads = new StreamHeaders(this.watcher, options.journalRun, () => this.jobs?.view(this.watcher.names));
-    this.watcher.consumers.add(this.#heads);
+    this.heads = new StreamHeaders(this.watcher, options.journalRun, () => this.jobs?.view(this.watcher.names));
+    this.watcher.consumers.add(this.heads);
     this.streams = new Streams(
       this.watcher,
       tick => this.#hello(tick),
@@ -79,7 +73,7 @@ export class Wall {
     const { cluster } = this.watcher;
     return {
       schema: 1,
-      build: this.#options.build,
+      build: this.options.build,
       ...(cluster !== undefined && { cluster }),
       boardId: `${this.#started.toString(36)}.${roster}`,
       now_ms: nowMs,
@@ -91,20 +85,6 @@ export class Wall {
 
   get isAlive(): boolean {
     return performance.now() - this.#lookedAt < STUCK_MS;
-  }
-
-  get digest(): Snapshot | undefined {
-    return this.#heads.digest;
-  }
-
-  /** The lines of trouble about this node, as old as those of the page. */
-  troubleWith(name: string): readonly TroubleInfo[] {
-    return this.#heads.troubleWith(name);
-  }
-
-  /** See `StreamHeaders.troubleAmong`. */
-  troubleAmong(names: readonly string[], withinMs: number | undefined, found: Survey): readonly TroubleInfo[] {
-    return this.#heads.troubleAmong(names, withinMs, found);
   }
 
   /** Makes the first look, and one each second from then on. */
@@ -125,7 +105,7 @@ export class Wall {
   }
 
   async #readFiles(): Promise<void> {
-    await Promise.all([this.#heads.acks.look(), this.jobs?.look()]);
+    await Promise.all([this.heads.acks.look(), this.jobs?.look()]);
   }
 
   /** The column of the river for second number `number`: seconds in which this machine slept are left out. */
@@ -144,8 +124,8 @@ export class Wall {
     const tick = await this.watcher.look();
     this.#lookedAt = performance.now();
     if (this.#isClosed) return;
-    this.events.follow(tick.seq, this.watcher.trouble === undefined ? this.digest : undefined);
-    const head = { ...this.#heads.at(tick), events: this.events.from };
+    this.events.follow(tick.seq, this.watcher.trouble === undefined ? this.heads.digest : undefined);
+    const head = { ...this.heads.at(tick), events: this.events.from };
     const text = withoutTimes(head);
     const isSame = text === this.#headText;
     this.#headText = text;
@@ -191,14 +171,10 @@ export class Wall {
     return this.#own.rule;
   }
 
-  show(view: StreamView): StreamBody {
-    return sink => this.streams.add(view, sink);
-  }
-
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
-    this.#heads.close();
+    this.heads.close();
     this.events.close();
     this.queries.close();
     this.watcher.reader.close();

@@ -7,7 +7,7 @@ import { SlicedLook } from '../service/slices.js';
 import { NoBoard } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
 import type { Snapshot } from '../shm/snapshot.js';
-import { type BoardStatus, CELL, NOT_MEASURED, STATES, VALUE_MOST } from './wire.js';
+import { type BoardStatus, CELL, NOT_MEASURED, partOf, STATES, VALUE_MOST } from './wire.js';
 
 /** The time from one look to the next, ms. */
 export const TICK_MS = 1000;
@@ -34,12 +34,8 @@ export interface WatcherTick {
 }
 
 /** The value of a cell for a number. */
-export function cellValue({ low, high, scale }: Pick<Scale, 'low' | 'high' | 'scale'>, number: number): number {
-  if (Number.isNaN(number)) return NOT_MEASURED;
-  if (number <= low) return 0;
-  if (number >= high) return VALUE_MOST;
-  const part = scale === 'linear' ? (number - low) / (high - low) : Math.log(number / low) / Math.log(high / low);
-  return Math.round(part * VALUE_MOST);
+export function cellValue(scale: Pick<Scale, 'low' | 'high' | 'scale'>, number: number): number {
+  return Number.isNaN(number) ? NOT_MEASURED : Math.round(partOf(scale, number) * VALUE_MOST);
 }
 
 /** Something that reads each node at each look, while the reports are at hand. */

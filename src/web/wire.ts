@@ -56,6 +56,13 @@ export function numberOf({ low, high, scale }: Pick<ReadingInfo, 'low' | 'high' 
   return scale === 'linear' ? low + part * (high - low) : low * (high / low) ** part;
 }
 
+/** The place of a number in the range of a reading, from 0 to 1. */
+export function partOf({ low, high, scale }: Pick<ReadingInfo, 'low' | 'high' | 'scale'>, number: number): number {
+  if (number <= low) return 0;
+  if (number >= high) return 1;
+  return scale === 'linear' ? (number - low) / (high - low) : Math.log(number / low) / Math.log(high / low);
+}
+
 export interface Hello {
   readonly schema: 1;
   /** Another text means another build of the page, which has to be reloaded. */

@@ -216,7 +216,7 @@ t.test('texts of nodes stay texts', async t => {
     await wall.begin();
     const { client } = await (async () => {
       const reader = new Reader();
-      wall.show(await wall.view(new URLSearchParams()))(reader);
+      wall.streams.add(await wall.view(new URLSearchParams()), reader);
       return reader;
     })();
     t.strictSame(client.wrong, [], what);

@@ -26,7 +26,7 @@ t.test('streams', async t => {
   const { wall } = await wallOf(t, 300);
   const show = async (query = '') => {
     const reader = new Reader();
-    wall.show(await wall.view(new URLSearchParams(query)))(reader);
+    wall.streams.add(await wall.view(new URLSearchParams(query)), reader);
     t.teardown(() => reader.leave());
     return reader;
   };

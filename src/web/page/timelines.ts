@@ -2,7 +2,7 @@
 // moved by the pointer or by keys, says what was at that time; without one, what is now.
 
 import type { NodeHistory, Runs, StateRuns } from '../answers.js';
-import { type ReadingInfo, RIVER } from '../wire.js';
+import { partOf, type ReadingInfo, RIVER } from '../wire.js';
 import { draw, make, set, write } from './dom.js';
 import { clock, minute, quantity } from './formats.js';
 import { WHY } from './riverrows.js';
@@ -17,12 +17,6 @@ const KEYS: Readonly<Record<string, number>> = {
   ...{ ArrowLeft: -STEP_MS, ArrowDown: -STEP_MS, ArrowRight: STEP_MS, ArrowUp: STEP_MS },
   ...{ PageDown: -60_000, PageUp: 60_000, Home: -SPAN_MS, End: SPAN_MS },
 };
-
-/** The place of a number in a reading's range, from 0 to 1. */
-function partOf({ low, high, scale }: ReadingRange, value: number): number {
-  const part = scale === 'linear' ? (value - low) / (high - low) : Math.log(value / low) / Math.log(high / low);
-  return Math.min(1, Math.max(0, part));
-}
 
 /**
  * A curve in the reading's fixed range, interrupted where nothing was measured. `x`: of the first point, and `step`: to
