@@ -3,19 +3,14 @@
 
 import { lstatSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { attempt } from '../text/failure.js';
 
 const SHM = '/dev/shm';
 
 const uid = process.getuid?.() ?? 0;
 
 /** Containers may share this memory, and what is the number of a process here is that of another one there. */
-function pidNamespace(): string {
-  try {
-    return /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '';
-  } catch {
-    return '';
-  }
-}
+const pidNamespace = () => /\d+/.exec(attempt(() => readlinkSync('/proc/self/ns/pid')) ?? '')?.[0] ?? '';
 
 function isRunning(pid: number): boolean {
   try {
@@ -31,13 +26,12 @@ function removeDead(named: string): void {
     const pid = name.startsWith(named) ? Number.parseInt(name.slice(named.length), 10) : Number.NaN;
     // If another process has the number of a dead demo by now, its folder is removed once that has ended.
     if (Number.isNaN(pid) || isRunning(pid)) continue;
-    try {
+    // Another demo may be faster.
+    attempt(() => {
       const path = join(SHM, name);
       const status = lstatSync(path);
       if (status.isDirectory() && status.uid === uid) rmSync(path, { recursive: true, force: true });
-    } catch {
-      // Another demo was faster.
-    }
+    });
   }
 }
 

@@ -4,7 +4,7 @@
 import { lookup } from 'node:dns/promises';
 import { basename, dirname } from 'node:path';
 import { REPORT_BYTES } from '../layout/codec.js';
-import { BulkSender, CLOCK, clocks } from '../native/index.js';
+import { BulkSender, readClocks } from '../native/index.js';
 import { nodeKey, readClusterKeys } from '../options/keys.js';
 import { defineVerb, forms, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
@@ -84,13 +84,6 @@ function intervalOf(options: LoadOptions, size: number): number {
       `--rate ${options.rate} does not fit ${size} nodes, which send ${Math.ceil(size / 600)} to ${size * 10} reports a second; change ${options.nodes === undefined ? '--size' : '--nodes'} or --rate`,
     );
   return ms;
-}
-
-const words = new BigUint64Array(3);
-
-function readClocks(): { realNs: bigint; bootNs: bigint } {
-  clocks(words);
-  return { realNs: words[CLOCK.real] ?? 0n, bootNs: words[CLOCK.boot] ?? 0n };
 }
 
 /** Reads the command line and the file; refuses options that contradict each other. */

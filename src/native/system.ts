@@ -14,6 +14,14 @@ export interface ClockState {
   unsynchronised: boolean;
 }
 
+const taken = new BigUint64Array(3);
+
+/** CLOCK_REALTIME and CLOCK_BOOTTIME, taken together, ns. */
+export function readClocks(): { realNs: bigint; bootNs: bigint } {
+  clocks(taken);
+  return { realNs: taken[CLOCK.real] ?? 0n, bootNs: taken[CLOCK.boot] ?? 0n };
+}
+
 /** Of the addon, for every program. */
 interface SystemAddon {
   /** Fills CLOCK_REALTIME, CLOCK_BOOTTIME and CLOCK_MONOTONIC in ns, read back to back. */

@@ -1,6 +1,7 @@
 // Reads a TOML file that sets options by their long names. Refuses tables, and keys that its reader does not know.
 
 import { createRequire } from 'node:module';
+import { attempt } from '../text/failure.js';
 import { didYouMean, InputError, nearest, oneLine, quote, readText } from '../text/text.js';
 
 /** What may follow a key: true or false, one value, or an array of values. */
@@ -28,12 +29,8 @@ function keyLines(text: string, parse: (toml: string) => object): Map<string, nu
   let start = 1;
   for (const [index, line] of text.split('\n').entries()) {
     statement += `${line}\n`;
-    let keys: string[];
-    try {
-      keys = Object.keys(parse(statement));
-    } catch {
-      continue; // The continuation of an array or of a text that began on an earlier line.
-    }
+    const keys = attempt(() => Object.keys(parse(statement)));
+    if (keys === undefined) continue; // The continuation of an array or of a text that began on an earlier line.
     for (const key of keys) if (!lines.has(key)) lines.set(key, start);
     statement = '';
     start = index + 2;

@@ -9,15 +9,16 @@ import * as values from './values.js';
 
 const { count, file, folder, oneOf, time } = values;
 
-const GMOND_PORT = 8649;
 const GMETAD_PORT = 8651;
-/** The default port of the exporter for Prometheus. */
-const EXPORTER_PORT = 9678;
 /** The registered port of Supermon; and another one for beoboard-mon, so that both can run on one machine. */
 const SUPERMON_PORT = 2709;
 const MON_PORT = 2710;
-const WEB_PORT = 8678;
 
+/** A default by the name of the machine. */
+const hostNamed = (name: () => string) => ({
+  texts: () => [name()],
+  shown: 'the host name up to its first dot, in lower case',
+});
 const BOARD = standard('/dev/shm/beoboard/board');
 const INTERVAL = time('100ms', '600s');
 
@@ -86,10 +87,7 @@ export const options = {
     values.hosts,
   ),
   ttl: one('N', 'multicast TTL, 0 to 255; with 1 reports stay in the local network', count(0, 255), standard('1')),
-  name: one('NAME', "the node's name", values.nodeName, {
-    texts: () => [defaultNodeName()],
-    shown: 'the host name up to its first dot, in lower case',
-  }),
+  name: one('NAME', "the node's name", values.nodeName, hostNamed(defaultNodeName)),
   cluster: optional('NAME', "the cluster's name", values.clusterName),
   'key-file': optional('FILE', 'the key, in a file that only its owner can read', file),
   require: optional(
@@ -297,10 +295,12 @@ export const options = {
   seed: one('N', 'the same seed gives the same cluster, 0 to 4294967295', count(0, 4_294_967_295), standard('1')),
   nats: many('URL', 'a NATS server, as in nats://10.0.0.1:4222 or tls://nats.example:4222', values.natsServer),
   site: optional('NAME', 'the site name in subjects: a-z 0-9 _ -', values.relayName),
-  master: one('NAME', "this master's name in subjects", values.relayName, {
-    texts: () => [shortHostName('master')],
-    shown: 'the host name up to its first dot, in lower case',
-  }),
+  master: one(
+    'NAME',
+    "this master's name in subjects",
+    values.relayName,
+    hostNamed(() => shortHostName('master')),
+  ),
   trust: many('MASTER=FILE', 'a master to follow, and the file with the public key of its relay', values.trustedMaster),
   relay: flag('make the two keys of a relay, FILE and FILE.pub; mirrors need the second'),
   'nats-creds': optional('FILE', 'a NATS creds file that only its owner can read', file),
@@ -395,6 +395,15 @@ export const OPTION_NAMES = Object.keys(options) as readonly OptionName[];
 /** Options with variants. */
 export type OptionForms = { readonly [N in OptionName]?: Option<unknown> };
 
+/** Where a server listens: by default on this machine only. */
+const serving = (how: string, port: number, host = '127.0.0.1') =>
+  many(
+    'ADDR[:PORT]',
+    `where to serve${how}, port ${port}; port 0 picks one and prints it`,
+    values.address(port),
+    standard(`${host}:${port}`),
+  );
+
 const BOARDS = many('[NAME=]PATH', 'a board file, and the cluster name to show for it', values.namedBoard, BOARD);
 
 /**
@@ -404,30 +413,15 @@ const BOARDS = many('[NAME=]PATH', 'a board file, and the cluster name to show f
 export const forms = {
   ganglia: {
     board: BOARDS,
-    listen: many(
-      'ADDR[:PORT]',
-      'where to serve as gmond does, port 8649; port 0 picks one and prints it',
-      values.address(GMOND_PORT),
-      standard(`0.0.0.0:${GMOND_PORT}`),
-    ),
+    listen: serving(' as gmond does', 8649, '0.0.0.0'),
   },
   prometheus: {
     board: BOARDS,
-    listen: many(
-      'ADDR[:PORT]',
-      'where to serve over HTTP, port 9678; port 0 picks one and prints it',
-      values.address(EXPORTER_PORT),
-      standard(`127.0.0.1:${EXPORTER_PORT}`),
-    ),
+    listen: serving(' over HTTP', 9678),
   },
   supermon: {
     board: BOARDS,
-    listen: many(
-      'ADDR[:PORT]',
-      'where to serve, port 2709; port 0 picks one and prints it',
-      values.address(SUPERMON_PORT),
-      standard(`127.0.0.1:${SUPERMON_PORT}`),
-    ),
+    listen: serving('', SUPERMON_PORT),
   },
   demo: {
     'silent-from': one('TIME', 'when rack sim-r07 falls silent', time('0ms', '500h'), standard('30s')),
@@ -454,12 +448,7 @@ export const forms = {
     json: flag('a JSON object for each sample, one per line'),
   },
   web: {
-    listen: many(
-      'ADDR[:PORT]',
-      'where to serve over HTTP, port 8678; port 0 picks one and prints it',
-      values.address(WEB_PORT),
-      standard(`127.0.0.1:${WEB_PORT}`),
-    ),
+    listen: serving(' over HTTP', 8678),
   },
   metrics: {
     board: BOARDS,
@@ -510,10 +499,12 @@ export const forms = {
       'also verify the signature of each report, with the cluster key, in a file that only its owner can read',
       file,
     ),
-    name: one('NAME', "the mirror's name in subjects; each mirror has its own", values.nodeName, {
-      texts: () => [shortHostName('name')],
-      shown: 'the host name up to its first dot, in lower case',
-    }),
+    name: one(
+      'NAME',
+      "the mirror's name in subjects; each mirror has its own",
+      values.nodeName,
+      hostNamed(() => shortHostName('name')),
+    ),
   },
   keygen: {
     nodes: optional('LIST', 'nodes to make keys for, as a host list or @FILE', values.nodes),

@@ -1,6 +1,7 @@
 // Users of this machine, by /etc/passwd alone: a daemon's user is a local one. Asks no directory service.
 
 import { readFileSync } from 'node:fs';
+import { attempt } from '../text/failure.js';
 
 /** The user whose daemons read keys, and to whom the board and the cluster's key belong. */
 export const DAEMON = 'beoboard';
@@ -19,12 +20,7 @@ export interface User {
 
 /** The users, in their order; none if the file cannot be read. */
 function users(): User[] {
-  let text: string;
-  try {
-    text = readFileSync('/etc/passwd', 'latin1');
-  } catch {
-    return [];
-  }
+  const text = attempt(() => readFileSync('/etc/passwd', 'latin1')) ?? '';
   return text.split('\n').flatMap(line => {
     const [name = '', , uid = '', gid = ''] = line.split(':');
     return /^\d+$/.test(uid) && /^\d+$/.test(gid) ? [{ name, uid: Number(uid), gid: Number(gid) }] : [];

@@ -4,6 +4,7 @@
 import { isIPv6 } from 'node:net';
 import { type Address, type Network, parseAddress, parseHosts, parseNetwork } from '../text/addresses.js';
 import { parseDuration } from '../text/durations.js';
+import { attempt } from '../text/failure.js';
 import { parseNodeName } from '../text/hostlists.js';
 import { type Moment, parseMoment } from '../text/moments.js';
 import { readNodes } from '../text/nodefiles.js';
@@ -44,6 +45,15 @@ export interface OptionValue<T> {
 
 function value<T>(kind: ValueKind, parse: (text: string) => T): OptionValue<T> {
   return { kind, parse };
+}
+
+/** Parses a text in whose place something else may be written, which its error says, too. */
+function orElse<T>(parse: () => T, other: string): T {
+  try {
+    return parse();
+  } catch (error) {
+    throw error instanceof InputError ? new InputError(`${error.message}, or ${other}`) : error;
+  }
 }
 
 function path(text: string): string {
@@ -152,11 +162,7 @@ export const last: OptionValue<Last> = {
   kind: 'number',
   parse: text => {
     if (/^[\d.]+(ms|s|m|h|d)$/.test(text)) return { ms: time('1s', '3650d').parse(text) };
-    try {
-      return { count: count(0, 4096).parse(text) };
-    } catch (error) {
-      throw error instanceof InputError ? new InputError(`${error.message}, or a time as in 1h`) : error;
-    }
+    return { count: orElse(() => count(0, 4096).parse(text), 'a time as in 1h') };
   },
 };
 
@@ -176,13 +182,7 @@ export function timeOrOff(low: string, high: string): OptionValue<number | 'off'
   return {
     kind: 'time',
     words: ['off'],
-    parse: text => {
-      try {
-        return text === 'off' ? 'off' : parse(text);
-      } catch (error) {
-        throw error instanceof InputError ? new InputError(`${error.message}, or off`) : error;
-      }
-    },
+    parse: text => (text === 'off' ? 'off' : orElse(() => parse(text), 'off')),
   };
 }
 
@@ -219,13 +219,7 @@ export function someOrNone<const T extends string>(what: string, ...words: reado
   return {
     kind,
     words: [...words, 'none'],
-    parse: text => {
-      try {
-        return text === 'none' ? [] : parse(text);
-      } catch (error) {
-        throw error instanceof InputError ? new InputError(`${error.message}, or none`) : error;
-      }
-    },
+    parse: text => (text === 'none' ? [] : orElse(() => parse(text), 'none')),
   };
 }
 
@@ -241,11 +235,9 @@ export const nodesOrScheduler = value('nodes', (text): WrittenNames => {
   try {
     return { names: readNodes(text) };
   } catch (error) {
-    try {
-      return { names: readNodes(text, 'slurm'), wrong: (error as Error).message };
-    } catch {
-      throw error;
-    }
+    const names = attempt(() => readNodes(text, 'slurm'));
+    if (names === undefined) throw error;
+    return { names, wrong: (error as Error).message };
   }
 });
 

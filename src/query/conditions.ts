@@ -12,7 +12,7 @@ import {
 } from '../readings/entries.js';
 import type { Reading, Value } from '../readings/measures.js';
 import { meantReading, readingOf } from '../readings/readings.js';
-import { EXAMPLE, isUnit, type Quantity, writtenUnit } from '../readings/units.js';
+import { exampleOf, isUnit, type Quantity, writtenUnit } from '../readings/units.js';
 import { STATES } from '../shm/liveness.js';
 import { PROBLEMS } from '../shm/problems.js';
 import type { Node } from '../shm/snapshot.js';
@@ -129,7 +129,7 @@ function writtenValue({ token }: Operand, reading: Reading | EntryReading): Oper
   const { name, total, wantsUnit } = reading;
   const { quantity, size } = reading.unit;
   const number = numberIn(text);
-  const example = `write ${EXAMPLE[quantity]}${total && quantity !== 'share' ? ' or 10%' : ''}, say`;
+  const example = `write ${exampleOf(quantity)}${total && quantity !== 'share' ? ' or 10%' : ''}, say`;
   if (unit === '') {
     if (wantsUnit) throw wrong(column, `${name} is ${article(quantity)}, and ${quote(text)} has no unit`, example);
     return () => number;

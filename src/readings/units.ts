@@ -2,17 +2,45 @@
 
 import { formatDuration } from '../text/durations.js';
 
-/** Quantities. Readings of the same quantity can be compared. */
-export type Quantity =
-  | 'number'
-  | 'share'
-  | 'size'
-  | 'time'
-  | 'temperature'
-  | 'power'
-  | 'energy'
-  | 'frequency'
-  | 'data rate';
+interface QuantityInfo {
+  /** The unit of numbers of which nothing else is said. */
+  readonly base: string;
+  /** A value, for messages. */
+  readonly example: string;
+  /** The units that people write after a number, in base units. */
+  readonly written: Readonly<Record<string, number>>;
+}
+
+const QUANTITIES = {
+  number: { base: '', example: '10', written: { k: 1e3, K: 1e3, M: 1e6, G: 1e9, T: 1e12 } },
+  share: { base: '', example: '90%', written: { '%': 0.01 } },
+  size: {
+    ...{ base: 'B', example: '1GiB' },
+    written: {
+      ...{ B: 1, kB: 1e3, KB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12, PB: 1e15 },
+      ...{ KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40, PiB: 2 ** 50 },
+    },
+  },
+  time: {
+    ...{ base: 's', example: '5s' },
+    written: { ns: 1e-9, us: 1e-6, ms: 1e-3, s: 1, m: 60, min: 60, h: 3600, d: 86_400 },
+  },
+  temperature: { base: '°C', example: '80C', written: { C: 1, '°C': 1 } },
+  power: { base: 'W', example: '500W', written: { W: 1, kW: 1e3, MW: 1e6 } },
+  energy: { base: 'J', example: '1kWh', written: { J: 1, kJ: 1e3, MJ: 1e6, Wh: 3600, kWh: 3.6e6 } },
+  frequency: { base: 'Hz', example: '2GHz', written: { Hz: 1, kHz: 1e3, MHz: 1e6, GHz: 1e9 } },
+  'data rate': {
+    ...{ base: 'B/s', example: '1GB/s' },
+    written: {
+      ...{ 'B/s': 1, 'kB/s': 1e3, 'KB/s': 1e3, 'MB/s': 1e6, 'GB/s': 1e9, 'TB/s': 1e12 },
+      ...{ 'KiB/s': 2 ** 10, 'MiB/s': 2 ** 20, 'GiB/s': 2 ** 30 },
+      ...{ 'bit/s': 0.125, 'kbit/s': 125, 'Mbit/s': 125e3, 'Gbit/s': 125e6, 'Tbit/s': 125e9 },
+    },
+  },
+} satisfies Record<string, QuantityInfo>;
+
+/** Readings of the same quantity can be compared. */
+export type Quantity = keyof typeof QUANTITIES;
 
 export interface Unit {
   readonly quantity: Quantity;
@@ -66,18 +94,6 @@ export function perSecond({ quantity, size, label }: Unit): Unit {
   return unit(PER_SECOND[quantity] ?? 'number', size, `${label === '' ? '1' : label}/s`);
 }
 
-const BASE: Readonly<Record<Quantity, string>> = {
-  number: '',
-  share: '',
-  size: 'B',
-  time: 's',
-  temperature: '°C',
-  power: 'W',
-  energy: 'J',
-  frequency: 'Hz',
-  'data rate': 'B/s',
-};
-
 /** Units as suffixes of names. */
 export const UNIT_ENDING = /_(mib|kib|ms|us|s|pm|c|dc|pct|degc|w)$/;
 
@@ -85,7 +101,7 @@ export const UNIT_ENDING = /_(mib|kib|ms|us|s|pm|c|dc|pct|degc|w)$/;
 export function named({ name, unit: { quantity } }: { name: string; unit: Unit }) {
   return {
     name: name.replace(UNIT_ENDING, ''),
-    unit: unit(quantity, 1, BASE[quantity]),
+    unit: unit(quantity, 1, QUANTITIES[quantity].base),
     wantsUnit: quantity !== 'number',
   };
 }
@@ -107,29 +123,9 @@ export function factorTo({ size }: Unit, other: Unit | undefined): number {
   return other === undefined || other.size === size ? 1 : size / other.size;
 }
 
-/** The units that people write after a number, by quantity. */
-const WRITTEN: Readonly<Record<Quantity, Readonly<Record<string, number>>>> = {
-  number: { k: 1e3, K: 1e3, M: 1e6, G: 1e9, T: 1e12 },
-  share: { '%': 0.01 },
-  size: {
-    ...{ B: 1, kB: 1e3, KB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12, PB: 1e15 },
-    ...{ KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40, PiB: 2 ** 50 },
-  },
-  time: { ns: 1e-9, us: 1e-6, ms: 1e-3, s: 1, m: 60, min: 60, h: 3600, d: 86_400 },
-  temperature: { C: 1, '°C': 1 },
-  power: { W: 1, kW: 1e3, MW: 1e6 },
-  energy: { J: 1, kJ: 1e3, MJ: 1e6, Wh: 3600, kWh: 3.6e6 },
-  frequency: { Hz: 1, kHz: 1e3, MHz: 1e6, GHz: 1e9 },
-  'data rate': {
-    ...{ 'B/s': 1, 'kB/s': 1e3, 'KB/s': 1e3, 'MB/s': 1e6, 'GB/s': 1e9, 'TB/s': 1e12 },
-    ...{ 'KiB/s': 2 ** 10, 'MiB/s': 2 ** 20, 'GiB/s': 2 ** 30 },
-    ...{ 'bit/s': 0.125, 'kbit/s': 125, 'Mbit/s': 125e3, 'Gbit/s': 125e6, 'Tbit/s': 125e9 },
-  },
-};
-
 /** The size of the written unit in base units of the quantity; undefined: it is not a unit of that quantity. */
 export function writtenUnit(quantity: Quantity, text: string): number | undefined {
-  const table = WRITTEN[quantity];
+  const table: QuantityInfo['written'] = QUANTITIES[quantity].written;
   if (Object.hasOwn(table, text)) return table[text];
   // A rate can be compared with an amount, too: in > 1GB means per second.
   return quantity === 'data rate' && !text.endsWith('/s') ? writtenUnit(quantity, `${text}/s`) : undefined;
@@ -137,21 +133,11 @@ export function writtenUnit(quantity: Quantity, text: string): number | undefine
 
 /** Whether that is a unit of anything. */
 export function isUnit(text: string): boolean {
-  return Object.keys(WRITTEN).some(quantity => writtenUnit(quantity as Quantity, text) !== undefined);
+  return Object.keys(QUANTITIES).some(quantity => writtenUnit(quantity as Quantity, text) !== undefined);
 }
 
-/** Examples of values for messages. */
-export const EXAMPLE: Readonly<Record<Quantity, string>> = {
-  number: '10',
-  share: '90%',
-  size: '1GiB',
-  time: '5s',
-  temperature: '80C',
-  power: '500W',
-  energy: '1kWh',
-  frequency: '2GHz',
-  'data rate': '1GB/s',
-};
+/** An example of a value for messages. */
+export const exampleOf = (quantity: Quantity) => QUANTITIES[quantity].example;
 
 /** Three figures: 1.23, 12.3, 123, 1234; less than a thousandth is 0. */
 function figures(value: number): string {

@@ -1,7 +1,7 @@
 // What a report needs from the machine and no tree of files contains: clocks, the sender's own usage, the type of the
 // machine. All differences between two runs on the same trees come from here, so that a report can be repeated.
 
-import { adjtimex, CLOCK, type ClockState, clocks } from '../native/index.js';
+import { adjtimex, type ClockState, readClocks } from '../native/index.js';
 import { readMachine } from './collect/system.js';
 
 export interface HostMachine {
@@ -19,13 +19,8 @@ export interface HostMachine {
   machine(): { arch: number; page_kib: number | undefined };
 }
 
-const now = new BigUint64Array(3);
-
 export const here: HostMachine = {
-  clocks() {
-    clocks(now);
-    return { realNs: now[CLOCK.real] ?? 0n, bootNs: now[CLOCK.boot] ?? 0n };
-  },
+  clocks: readClocks,
   adjtimex,
   cpuMs() {
     const { user, system } = process.cpuUsage();

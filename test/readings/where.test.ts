@@ -6,7 +6,7 @@ import type { Encodable } from '../../src/layout/codec.js';
 import { bits } from '../../src/layout/layout.gen.js';
 import { parseCondition } from '../../src/query/conditions.js';
 import { readingNames, readingOf } from '../../src/readings/readings.js';
-import { EXAMPLE } from '../../src/readings/units.js';
+import { exampleOf } from '../../src/readings/units.js';
 import { PROBLEMS } from '../../src/shm/problems.js';
 import { InputError } from '../../src/text/text.js';
 import { anyText } from '../kit/anytext.js';
@@ -339,7 +339,7 @@ t.test('every field has a value or none, and can be compared', async t => {
     const unit = field?.wantsUnit
       ? field.unit.quantity === 'share'
         ? '%'
-        : EXAMPLE[field.unit.quantity].slice(1)
+        : exampleOf(field.unit.quantity).slice(1)
       : '';
     parseCondition(field?.isText ? `${name} == ${name === 'state' ? 'live' : 'x'}` : `${name} < 1${unit}`);
   }
