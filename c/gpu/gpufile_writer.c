@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -24,7 +23,7 @@ static char place[MOST_PATH + 1], beside[MOST_PATH + 8], lock[MOST_PATH + 8], fo
 static int lock_fd = -1;
 static struct stat locked;
 
-static const char *gpufile_failed(const char *what, const char *path) {
+const char *gpufile_failed(const char *what, const char *path) {
   return fault("cannot %s %s: %s", what, path, strerror(errno));
 }
 
@@ -93,15 +92,18 @@ static size_t gpufile_print(char *text, size_t room, const char *vendor, const s
   return length;
 }
 
-static const char *gpufile_put(const char *text, size_t length) {
-  const int fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+const char *gpufile_replace(const char *path, const char *text, size_t length, bool sync) {
+  char next[MOST_PATH + 16];
+  snprintf(next, sizeof next, "%s.new", path);
+  unlink(next);
+  const int fd = open(next, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
   const char *why = NULL;
   errno = fd == -1 ? errno : ENOSPC; /* unless write() says otherwise: less was written than given */
-  if (fd == -1) why = gpufile_failed("make", beside);
-  else if (write(fd, text, length) != (ssize_t)length) why = gpufile_failed("write", beside);
+  if (fd == -1) why = gpufile_failed("make", next);
+  else if (write(fd, text, length) != (ssize_t)length || (sync && fsync(fd) != 0)) why = gpufile_failed("write", next);
   if (fd != -1) close(fd);
-  if (why == NULL && rename(beside, place) != 0) why = gpufile_failed("replace", place);
-  if (why != NULL) gpufile_abandon();
+  if (why == NULL && rename(next, path) != 0) why = gpufile_failed("replace", path);
+  if (why != NULL) unlink(next);
   return why;
 }
 
@@ -110,5 +112,5 @@ const char *gpufile_write(const char *vendor, const struct gpu_line *lines, unsi
   const size_t length = gpufile_print(text, sizeof text, vendor, lines, count);
   /* Somebody may have removed the folder, and our lock with it. */
   const char *why = holds_lock() ? NULL : gpufile_lock();
-  return why != NULL ? why : gpufile_put(text, length);
+  return why != NULL ? why : gpufile_replace(place, text, length, false);
 }

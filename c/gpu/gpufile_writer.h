@@ -1,6 +1,8 @@
 /* The GPU file: its text, and how it is replaced atomically. See "Files of others" in proto/stat-v1.md. */
 #ifndef BB_GPUFILE_WRITER_H
 #define BB_GPUFILE_WRITER_H
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define MOST_GPUS 255u
@@ -21,6 +23,10 @@ struct gpu_line {
 const char *gpufile_open(const char *path);
 /* NULL, or the error; then the file is unchanged. */
 const char *gpufile_write(const char *vendor, const struct gpu_line *lines, unsigned count);
+/* Replaces a file by that text, as a whole; with `sync` it is there after a crash. NULL, or the error. */
+const char *gpufile_replace(const char *path, const char *text, size_t length, bool sync);
+/* "cannot WHAT PATH: " and errno's words. */
+const char *gpufile_failed(const char *what, const char *path);
 /* Removes a half-written file. May be called from a signal handler. */
 void gpufile_abandon(void);
 

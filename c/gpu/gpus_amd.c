@@ -1,28 +1,15 @@
 /* AMD's GPUs from the files of their driver, as "AMD's GPUs" in proto/stat-v1.md has it. A file may hang. */
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "../format/layout.gen.h"
 #include "gputable.h"
 
 static char folder[600]; /* of the device */
-
-/* The first bytes of a file; an errno if there are none. */
-static int read_leaf(const char *leaf, char text[64]) {
-  char path[900];
-  snprintf(path, sizeof path, "%s/%s", folder, leaf);
-  const int fd = open(path, O_RDONLY | O_CLOEXEC);
-  const ssize_t length = fd == -1 ? -1 : read(fd, text, 63);
-  const int status = length > 0 ? 0 : length == 0 ? EIO : errno;
-  if (fd != -1) close(fd);
-  text[length > 0 ? length : 0] = 0;
-  return status;
-}
+static int read_leaf(const char *leaf, char text[64]) { return leaf_read(folder, leaf, text); }
 
 /* A number from `least` to `most`, in whole units; else UNKNOWN. */
 static uint64_t number_in(const char *text, long long unit, long long least, long long most) {

@@ -2,7 +2,6 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,60 +12,25 @@
 #include "gputable.h"
 #include "nvml.h"
 
-/* The first of several names that the library has: these functions differ in what we do not use. */
-static const struct {
-  const char *name;
-  size_t place;
-} symbols[] = {
-  {"nvmlInit_v2", offsetof(struct nvml, init)},
-  {"nvmlShutdown", offsetof(struct nvml, shutdown)},
-  {"nvmlErrorString", offsetof(struct nvml, error_string)},
-  {"nvmlDeviceGetCount_v2", offsetof(struct nvml, count)},
-  {"nvmlDeviceGetHandleByIndex_v2", offsetof(struct nvml, handle)},
-  {"nvmlDeviceGetUUID", offsetof(struct nvml, uuid)},
-  {"nvmlDeviceGetPciInfo_v3", offsetof(struct nvml, pci)},
-  {"nvmlDeviceGetPciInfo_v2", offsetof(struct nvml, pci)},
-  {"nvmlDeviceGetUtilizationRates", offsetof(struct nvml, utilization)},
-  {"nvmlDeviceGetMemoryInfo", offsetof(struct nvml, memory)},
-  {"nvmlDeviceGetTemperature", offsetof(struct nvml, temperature)},
-  {"nvmlDeviceGetTemperatureV", offsetof(struct nvml, temperature_v)},
-  {"nvmlDeviceGetPowerUsage", offsetof(struct nvml, power)},
-  {"nvmlDeviceGetCurrentClocksEventReasons", offsetof(struct nvml, slowed_by)},
-  {"nvmlDeviceGetCurrentClocksThrottleReasons", offsetof(struct nvml, slowed_by)},
-  {"nvmlDeviceGetMigMode", offsetof(struct nvml, mig)},
-  {"nvmlDeviceGetComputeRunningProcesses_v3", offsetof(struct nvml, programs)},
-  {"nvmlDeviceGetComputeRunningProcesses_v2", offsetof(struct nvml, programs)},
-  {"nvmlDeviceGetComputeRunningProcesses", offsetof(struct nvml, programs)},
-  {"nvmlDeviceGetEccMode", offsetof(struct nvml, ecc_mode)},
-  {"nvmlDeviceGetTotalEccErrors", offsetof(struct nvml, ecc_errors)},
-  {"nvmlEventSetCreate", offsetof(struct nvml, event_set)},
-  {"nvmlEventSetFree", offsetof(struct nvml, event_set_free)},
-  {"nvmlDeviceRegisterEvents", offsetof(struct nvml, events)},
-  {"nvmlEventSetWait_v2", offsetof(struct nvml, event_wait)},
-};
-
 /* A GPU that a call hangs at, or that nobody reached, is lost after this. */
 enum { UNREACHED_MS = 30000 };
 
 const char *gpus_sys = "/sys";
-static const struct vendor {
-  enum bb_gpu_vendor name;
-  const char *pci, *driver;
-} nvidia = {BB_GPU_VENDOR_NVIDIA, "0x10de", "nvidia"}, amd = {BB_GPU_VENDOR_AMD, "0x1002", "amdgpu"},
-  *vendor = &nvidia;
 static struct nvml nvml;
 static void *library;
 static nvml_event_set events;
 static int broken; /* the status after which the library is not usable any more */
-/* What the library numbers: whose it is, or why there is no handle. */
+/* What the library numbers: what it says that this is, and whose it is. */
 static struct slot {
-  nvml_device device;
+  nvml_device device; /* NULL: there is no handle */
+  char id[ID_ROOM], place[PLACE_ROOM];
+  int status; /* why there is no handle, or of the questions which it is */
   struct gpu *whose;
-  int status;
 } slots[MOST_GPUS];
 static unsigned slot_count;
 static struct pci_gpu bus[MOST_GPUS];
 static unsigned bus_count;
+static bool has_nvidias; /* or had: then AMD's are not looked for */
 
 /* Held except during a call of the library, so that the file can be written while one lasts. */
 static pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER;
@@ -94,13 +58,13 @@ void gpus_step_in(void) { call_ended(0); }
 
 #define CALL(gpu, call) (call_begins(gpu), call_ended(call))
 
-static const char *error_text(int status) {
-  const char *text = vendor == &amd ? strerror(status) : nvml.error_string == NULL ? NULL : nvml.error_string(status);
+static const char *error_text(int status, bool amd) {
+  const char *text = amd ? strerror(status) : nvml.error_string == NULL ? NULL : nvml.error_string(status);
   return text != NULL ? text : "an error without a name";
 }
 
 static const char *nvml_failed(const char *what, int status) {
-  return fault("%s: %s (%d)", what, error_text(status), status);
+  return fault("%s: %s (%d)", what, error_text(status, false), status);
 }
 
 /* The driver or the library is not there, or they do not fit each other: nothing is known of the GPUs. */
@@ -146,8 +110,7 @@ static bool may_ask(const struct gpu *gpu) { return !gpu->at_once && broken == N
 /* "GPU 1 (GPU-…)", or without what only repeats the number. */
 static const char *name_of(const struct gpu *gpu) {
   static char text[ID_ROOM + 20];
-  const bool unnamed = strncmp(gpu->id, "number-", 7) == 0 || gpu_is_expected(gpu);
-  snprintf(text, sizeof text, unnamed ? "GPU %u" : "GPU %u (%s)", (unsigned)(gpu - gpus), gpu->id);
+  snprintf(text, sizeof text, gpu_is_nameless(gpu) ? "GPU %u" : "GPU %u (%s)", (unsigned)(gpu - gpus), gpu->id);
   return text;
 }
 
@@ -162,25 +125,27 @@ static void lose(struct gpu *gpu, const char *words) {
 /* Its device on the bus; NULL: the bus has none, or its place is not known. */
 static const struct pci_gpu *on_bus(const struct gpu *gpu) {
   for (unsigned i = 0; i < bus_count && *gpu->place != 0; i++)
-    if (strcmp(bus[i].place, gpu->place) == 0) return &bus[i];
+    if (bus[i].amd == gpu->amd && strcmp(bus[i].place, gpu->place) == 0) return &bus[i];
   return NULL;
 }
 
-static bool is_of_vendor(const struct pci_gpu *device) { return strcmp(device->driver, vendor->driver) == 0; }
+static bool is_bound(const struct gpu *gpu) { return on_bus(gpu) != NULL && on_bus(gpu)->bound; }
 
 /* What a round has shown. `status`: of the library, if it is not usable. */
 static void conclude(struct gpu *gpu, int status) {
   const struct pci_gpu *device = on_bus(gpu);
-  const bool away = device != NULL && *device->driver != 0 && !is_of_vendor(device);
-  const bool on_its_bus = device == NULL ? *gpu->place == 0 : is_of_vendor(device);
-  const bool well = gpu->answers > 0 || (gpu->device != NULL && gpu->failures == 0 && status == NVML_SUCCESS);
-  char words[160];
+  const bool away = device != NULL && device->away;
+  const bool may_work = *gpu->place == 0 || is_bound(gpu);
+  const bool is_mute = gpu->device != NULL && gpu->failures == 0 && status == NVML_SUCCESS;
+  /* Who has none of the readings may be well, but who was lost must answer. */
+  const bool well = !gpu->at_once && (gpu->answers > 0 || (is_mute && !(gpu->lost && gpu->seen)));
   if (away && !gpu->away)
     say(SAY_INFO, name_of(gpu), fault(": the driver %s has it; it is left out", device->driver), (char *)NULL);
   gpu->away = away;
-  gpu->unmeasured = !well && ((gpu->device == NULL && is_gap(gpu->status) && on_its_bus) ||
-                              (is_of_driver(status) && on_its_bus && !gpu_is_expected(gpu)));
-  if (away || (well && !gpu->at_once)) {
+  gpu->seen |= gpu->answers > 0;
+  gpu->unmeasured = !well && may_work &&
+    ((gpu->device == NULL && is_gap(gpu->status)) || (is_of_driver(status) && !gpu->expected));
+  if (away || well) {
     if (gpu->lost && !away) say(SAY_INFO, name_of(gpu), " is back", (char *)NULL);
     gpu->lost = false;
     gpu->rounds = 0;
@@ -191,25 +156,26 @@ static void conclude(struct gpu *gpu, int status) {
   if (gpu->rounds < ROUNDS) gpu->rounds++;
   if (!gpu->at_once && gpu->rounds < ROUNDS) return;
   if (status == NVML_SUCCESS || gpu->at_once) status = gpu->status;
-  if (device != NULL && *device->driver == 0) snprintf(words, sizeof words, "no driver has it");
-  else if (status != NVML_SUCCESS) snprintf(words, sizeof words, "%.130s (%d)", error_text(status), status);
-  else if (device == NULL && *gpu->place != 0) snprintf(words, sizeof words, "it is gone from the PCI bus");
-  else snprintf(words, sizeof words, "the driver does not count it");
-  lose(gpu, words);
+  lose(gpu, device != NULL && !device->bound ? "no driver has it"
+    : status != NVML_SUCCESS ? fault("%.130s (%d)", error_text(status, gpu->amd), status)
+    : gpu->device != NULL ? "it gives no reading"
+    : device == NULL && *gpu->place != 0 ? "it is gone from the PCI bus" : "the driver does not count it");
 }
 
+/* Stores a function of the library, NULL if there is none, as POSIX has it. */
+static void find(const char *name, void *into) { memcpy(into, &(void *){dlsym(library, name)}, sizeof(void *)); }
+
 static const char *load(const char *name) {
-  library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  CALL(NULL, (library = dlopen(name, RTLD_NOW | RTLD_LOCAL), 0));
   if (library == NULL) {
     const char *why = dlerror();
     return fault("cannot load NVML: %s", why != NULL ? why : name);
   }
-  for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {
-    char *place = (char *)&nvml + symbols[i].place;
-    void *before, *found;
-    memcpy(&before, place, sizeof before);
-    if (before == NULL && (found = dlsym(library, symbols[i].name)) != NULL) memcpy(place, &found, sizeof found);
-  }
+  find("nvmlErrorString", &nvml.error_string);
+#define NVML_FIND(member, parameters, ...) \
+  for (const char *const names[] = {__VA_ARGS__, NULL}, *const *at = names; *at != NULL && nvml.member == NULL; at++) \
+    find(*at, &nvml.member);
+  NVML_FUNCTIONS(NVML_FIND)
   if (nvml.init != NULL && nvml.shutdown != NULL && nvml.count != NULL && nvml.handle != NULL) return NULL;
   return fault("%s is not NVML, or is from before 2013", name);
 }
@@ -225,11 +191,6 @@ const char *gpus_open(const char *name, int *status) {
   }
   if (why == NULL && (*status = CALL(NULL, nvml.count(&found))) != NVML_SUCCESS)
     why = nvml_failed("NVML does not count the GPUs", *status);
-  for (struct gpu *gpu = gpus; gpu < gpus + MOST_GPUS; gpu++) {
-    gpu->device = NULL;
-    gpu->at_once = gpu->hears = false;
-    gpu->status = NVML_SUCCESS;
-  }
   if (why != NULL) {
     gpus_close();
     return why;
@@ -248,9 +209,14 @@ void gpus_close(void) {
   events = NULL;
   if (nvml.shutdown != NULL) CALL(NULL, nvml.shutdown());
   nvml = (struct nvml){0};
-  if (library != NULL) dlclose(library);
+  if (library != NULL) CALL(NULL, dlclose(library));
   library = NULL;
   slot_count = 0;
+  for (struct gpu *gpu = gpus; gpu < gpus + MOST_GPUS; gpu++) {
+    gpu->device = NULL;
+    gpu->at_once = gpu->hears = false;
+    gpu->status = NVML_SUCCESS;
+  }
 }
 
 /* Xids come as events, and only new ones. */
@@ -266,103 +232,146 @@ static void listen_to(struct gpu *gpu) {
   for (unsigned i = 0; i < gpu_count; i++) gpus[i].hears = false;
 }
 
-/* Whether a GPU of the table is one that the library has not returned. */
+/* Whether a GPU of NVIDIA is one that the library has not returned. */
 static bool is_missing(const struct gpu *gpu) {
   for (unsigned i = 0; i < slot_count; i++)
     if (slots[i].whose == gpu) return false;
+  return !gpu->amd;
+}
+
+/* One more GPU, of which nothing was known if there is such one. */
+static struct gpu *one_more(void) {
+  for (struct gpu *gpu = gpus; gpu < gpus + gpu_count; gpu++)
+    if (is_missing(gpu) && gpu_is_nameless(gpu) && *gpu->place == 0) return gpu;
+  return gpu_add(NULL, "");
+}
+
+/* Takes out the line of a device on the bus that turned out to be another GPU of the table; false: it is none. */
+static bool drop(struct gpu *gpu) {
+  if (!is_missing(gpu) || strcmp(gpu->id, gpu->place) != 0) return false;
+  if (gpu->lost) say(SAY_INFO, name_of(gpu), " is back, as one that was known", (char *)NULL);
+  gpu_remove(gpu);
+  for (unsigned i = 0; i < slot_count; i++) slots[i].whose -= slots[i].whose != NULL && slots[i].whose > gpu;
   return true;
 }
 
-/* A handle that the library did not give, or of which it does not say whose it is: of a GPU that is missing. */
-static struct gpu *who_has_none(unsigned index) {
-  char number[20];
-  snprintf(number, sizeof number, "number-%u", index);
-  struct gpu *gpu = gpu_with(number);
-  if (gpu != NULL) return is_missing(gpu) ? gpu : NULL;
-  for (gpu = gpus; gpu < gpus + gpu_count; gpu++)
-    if (is_missing(gpu) && !gpu_is_expected(gpu) && (on_bus(gpu) == NULL || is_of_vendor(on_bus(gpu))))
-      return gpu;
-  return gpu_add(number, "");
+/* Asks for a handle, and whose it is. */
+static void ask_handle(unsigned index) {
+  struct slot *slot = &slots[index];
+  struct nvml_pci pci = {0};
+  *slot = (struct slot){0};
+  slot->status = CALL(NULL, nvml.handle(index, &slot->device));
+  if (slot->status != NVML_SUCCESS) slot->device = NULL;
+  if (slot->device == NULL) return;
+  const int of_id = nvml.uuid == NULL ? NVML_SUCCESS : CALL(NULL, nvml.uuid(slot->device, slot->id, ID_ROOM));
+  if (of_id != NVML_SUCCESS || slot->id[strcspn(slot->id, " \t\r\n")] != 0) *slot->id = 0;
+  const int of_place = nvml.pci == NULL ? NVML_SUCCESS : CALL(NULL, nvml.pci(slot->device, &pci));
+  if (nvml.pci != NULL && of_place == NVML_SUCCESS)
+    snprintf(slot->place, PLACE_ROOM, "%04x:%02x:%02x.0", pci.domain, pci.bus & 0xff, pci.device & 0xff);
+  /* Who does not say its name may work all the same. */
+  if (is_loss(of_id) || is_of_driver(of_id)) slot->status = of_id;
+  if (is_loss(of_place) || is_of_driver(of_place)) slot->status = of_place;
 }
 
-/* Whose handle that is: the GPU with its UUID; else the one at its place, which may be another one now. */
-static struct gpu *owner_of(unsigned index, bool may_add) {
-  char id[ID_ROOM] = "", place[PLACE_ROOM] = "", number[20];
-  struct nvml_pci pci = {0};
-  const nvml_device device = slots[index].device;
-  if (nvml.uuid == NULL || CALL(NULL, nvml.uuid(device, id, sizeof id)) != NVML_SUCCESS) *id = 0;
-  if (id[strcspn(id, " \t\r\n")] != 0) *id = 0;
-  if (nvml.pci != NULL && CALL(NULL, nvml.pci(device, &pci)) == NVML_SUCCESS)
-    snprintf(place, sizeof place, "%04x:%02x:%02x.0", pci.domain, pci.bus & 0xff, pci.device & 0xff);
-  snprintf(number, sizeof number, "number-%u", index);
-  struct gpu *gpu = *id != 0 ? gpu_with(id) : NULL, *at_place = gpu_at(place), *numbered = gpu_with(number);
-  if (gpu != NULL && !is_missing(gpu)) gpu = NULL, *id = 0; /* another handle has the same UUID */
-  if (gpu == NULL && at_place != NULL && is_missing(at_place)) {
-    gpu = at_place;
-    if (*id != 0 && strncmp(gpu->id, "GPU-", 4) == 0) {
-      say(SAY_INFO, name_of(gpu), fault(" was replaced by %s", id), (char *)NULL);
-      gpu->xids = 0;
-      gpu->lost = false;
-      *gpu->told = 0;
-    }
+/* A handle of which nothing is known is that of a missing GPU that the driver has. */
+static struct gpu *anybody(const struct slot *slot) {
+  for (struct gpu *gpu = gpus; gpu < gpus + gpu_count && *slot->id == 0 && *slot->place == 0; gpu++)
+    if (is_missing(gpu) && (bus_count == 0 || *gpu->place == 0 || is_bound(gpu))) return gpu;
+  return one_more();
+}
+
+static void own(struct slot *slot, struct gpu *gpu) {
+  struct gpu *const there = gpu_at(slot->place, false);
+  slot->whose = gpu;
+  gpu->expected = false;
+  if (*slot->id != 0 && strncmp(gpu->id, "GPU-", 4) == 0 && strcmp(gpu->id, slot->id) != 0) {
+    say(SAY_INFO, name_of(gpu), fault(" was replaced by %s", slot->id), (char *)NULL);
+    gpu->xids = 0;
+    gpu->lost = gpu->seen = false;
+    *gpu->told = 0;
   }
-  if (gpu == NULL && numbered != NULL && is_missing(numbered)) gpu = numbered;
-  if (gpu == NULL && may_add && *id == 0 && *place == 0) gpu = who_has_none(index);
-  else if (gpu == NULL && may_add) gpu = gpu_add(*id != 0 ? id : place, place);
-  if (gpu == NULL || !is_missing(gpu)) return NULL;
-  if (at_place != NULL && at_place != gpu) *at_place->place = 0;
-  if (*id != 0) snprintf(gpu->id, sizeof gpu->id, "%s", id);
-  if (*place != 0) snprintf(gpu->place, sizeof gpu->place, "%s", place);
-  return gpu;
+  if (*slot->id != 0) snprintf(gpu->id, ID_ROOM, "%s", slot->id);
+  if (there != NULL && there != gpu && !drop(there)) *there->place = 0;
+  if (*slot->place != 0) snprintf(slot->whose->place, PLACE_ROOM, "%s", slot->place);
+}
+
+/* Whose each handle is: that of the GPU with its UUID; when these are all known, of the one at its place, which may be
+ * another one now; of anybody. */
+static void find_owners(void) {
+  for (int pass = 0; pass < 3; pass++)
+    for (unsigned i = 0; i < slot_count; i++) {
+      struct slot *slot = &slots[i];
+      if (slot->whose != NULL) continue;
+      struct gpu *gpu = pass == 0 ? gpu_with(slot->id) : pass == 1 ? gpu_at(slot->place, false) : anybody(slot);
+      if (gpu != NULL && is_missing(gpu)) own(slot, gpu);
+      else if (gpu != NULL && pass == 0) *slot->id = 0; /* another handle has the same UUID */
+    }
 }
 
 static void find_handles(void) {
-  for (int may_add = 0; may_add < 2; may_add++)
-    for (unsigned i = 0; i < slot_count; i++) {
-      struct slot *slot = &slots[i];
-      if (broken != NVML_SUCCESS || (slot->whose != NULL && (slot->device != NULL || slot->whose->at_once))) continue;
-      if (!may_add) {
-        slot->whose = NULL;
-        slot->status = CALL(NULL, nvml.handle(i, &slot->device));
-        if (slot->status != NVML_SUCCESS) slot->device = NULL;
-      }
-      if (slot->device == NULL) {
-        if (may_add && (slot->whose = who_has_none(i)) != NULL) {
-          answered(slot->whose, slot->status);
-          slot->whose->status = slot->status;
-        }
-        continue;
-      }
-      if ((slot->whose = owner_of(i, may_add)) == NULL) continue;
-      slot->whose->device = slot->device;
-      slot->whose->status = NVML_SUCCESS;
-      listen_to(slot->whose);
-    }
+  bool asked[MOST_GPUS] = {false};
+  for (unsigned i = 0; i < slot_count; i++) {
+    const struct gpu *gpu = slots[i].whose;
+    asked[i] = broken == NVML_SUCCESS && (gpu == NULL || (gpu->device == NULL && !gpu->at_once));
+    if (asked[i]) ask_handle(i);
+  }
+  find_owners();
+  for (unsigned i = 0; i < slot_count; i++) {
+    struct gpu *gpu = slots[i].whose;
+    if (!asked[i] || gpu == NULL) continue;
+    gpu->device = slots[i].device;
+    gpu->status = slots[i].status;
+    answered(gpu, slots[i].status);
+    if (gpu->device != NULL && may_ask(gpu)) listen_to(gpu);
+  }
 }
 
-/* GPUs on the bus that the library does not return, and those that were only expected. */
-static void find_missing(unsigned expected) {
-  bool placed = true;
-  bus_count = pci_gpus(gpus_sys, vendor->pci, bus, MOST_GPUS);
+/* A device without a line is that of a GPU whose place is not known, or, as long as nobody can tell, of one that is not
+ * where it was. Else it is one more. */
+static void give_line(const struct pci_gpu *device, bool is_closed) {
+  struct gpu *gpu = gpus;
+  while (gpu < gpus + gpu_count && (gpu->device != NULL || gpu->amd || on_bus(gpu) != NULL || device->amd ||
+                                    (is_closed ? gpu->lost : !device->bound || *gpu->place != 0)))
+    gpu++;
+  if (gpu == gpus + gpu_count && (gpu = one_more()) == NULL) return;
+  if (gpu_is_nameless(gpu)) memcpy(gpu->id, device->place, sizeof device->place);
+  memcpy(gpu->place, device->place, sizeof gpu->place);
+  gpu->amd = device->amd;
+  gpu->expected = false;
+}
+
+/* GPUs on the bus that the library does not return get lines. Where it does not say at which places those are that it
+ * returns, their numbers tell how many are missing. */
+static void find_missing(bool is_closed) {
+  bool all_placed = true;
+  unsigned bound = 0, told = slot_count;
   for (struct gpu *gpu = gpus; gpu < gpus + gpu_count; gpu++) {
     /* A place that the bus does not show for a GPU that works says nothing when it fails. */
     if (gpu->answers > 0 && on_bus(gpu) == NULL) *gpu->place = 0;
-    placed &= gpu->device == NULL || *gpu->place != 0;
+    all_placed &= gpu->device == NULL || gpu->amd || on_bus(gpu) != NULL;
   }
   for (unsigned i = 0; i < bus_count; i++) {
-    const bool ours = is_of_vendor(&bus[i]);
-    if (gpu_at(bus[i].place) != NULL || (*bus[i].driver != 0 && !ours) || (ours && !placed)) continue;
-    struct gpu *gpu = NULL;
-    for (unsigned k = 0; k < gpu_count && ours && gpu == NULL; k++)
-      if (gpus[k].device == NULL && *gpus[k].place == 0 && !gpu_is_expected(&gpus[k])) gpu = &gpus[k];
-    if (gpu != NULL) snprintf(gpu->place, sizeof gpu->place, "%s", bus[i].place);
-    else gpu_add(bus[i].place, bus[i].place);
+    if (bus[i].away || (bus[i].amd && has_nvidias)) continue;
+    bound += bus[i].bound && !bus[i].amd;
+    if (gpu_at(bus[i].place, bus[i].amd) == NULL && (all_placed || !bus[i].bound)) give_line(&bus[i], is_closed);
   }
-  while (gpu_count < expected && gpu_count < MOST_GPUS) {
-    char id[24];
-    snprintf(id, sizeof id, "expected-%u", gpu_count);
-    gpu_append(id, "");
+  for (unsigned i = 0; i < gpu_count; i++)
+    told += is_missing(&gpus[i]) && (*gpus[i].place == 0 || is_bound(&gpus[i]));
+  for (unsigned i = gpu_count; i-- > 0 && told > bound;) told -= is_bound(&gpus[i]) && drop(&gpus[i]);
+  for (; told < bound; told++) gpu_add(NULL, "");
+}
+
+/* Lines for those that --expect alone knows of. One that another driver has is there. */
+static void find_expected(unsigned expected) {
+  unsigned lines = 0, real = 0;
+  for (unsigned i = 0; i < gpu_count; i++) {
+    lines += !gpus[i].expected;
+    real += !gpus[i].expected && !gpus[i].integrated;
   }
+  for (unsigned i = 0; i < bus_count; i++) real += bus[i].away && gpu_at(bus[i].place, bus[i].amd) == NULL;
+  lines += expected > real ? expected - real : 0;
+  while (gpu_count > lines && gpus[gpu_count - 1].expected) gpu_count--;
+  for (struct gpu *gpu; gpu_count < lines && (gpu = gpu_add(NULL, "")) != NULL;) gpu->expected = true;
 }
 
 /* Without waiting. More than this many at once are left for the next round, because it must end. */
@@ -456,82 +465,80 @@ static void read_gpu(struct gpu *gpu) {
   gpu->line = now;
 }
 
-static void conclude_all(int status) {
-  for (struct gpu *gpu = gpus; gpu < gpus + gpu_count; gpu++) {
-    conclude(gpu, status);
-    if (gpu->away || gpu->lost || gpu->device == NULL || gpu->rounds > 0) blank(gpu);
+bool gpus_begin(void) {
+  bool has_amds = has_nvidias = false;
+  bus_count = pci_gpus(gpus_sys, bus, MOST_GPUS);
+  for (unsigned i = 0; i < bus_count; i++) {
+    has_amds |= bus[i].amd;
+    has_nvidias |= !bus[i].amd && !bus[i].away;
   }
+  for (struct gpu *gpu = gpus; gpu < gpus + gpu_count; gpu++) {
+    gpu->answers = gpu->failures = 0;
+    has_amds |= gpu->amd;
+    has_nvidias |= !gpu->amd && !gpu_is_nameless(gpu);
+  }
+  return has_nvidias || !has_amds;
 }
 
-const char *gpus_read(unsigned expected, int *status) {
-  for (struct gpu *gpu = gpus; gpu < gpus + gpu_count; gpu++) gpu->answers = gpu->failures = 0;
+const char *gpus_read(int *status) {
   find_handles();
   count_xids();
   for (struct gpu *gpu = gpus; gpu < gpus + gpu_count && broken == NVML_SUCCESS; gpu++)
-    if (gpu->device != NULL) read_gpu(gpu);
+    if (gpu->device != NULL && !gpu->amd) read_gpu(gpu);
   *status = broken;
-  if (broken != NVML_SUCCESS) return nvml_failed("NVML does not work any more", broken);
-  find_missing(expected);
-  conclude_all(NVML_SUCCESS);
-  return NULL;
+  return broken == NVML_SUCCESS ? NULL : nvml_failed("NVML does not work any more", broken);
+}
+
+static void read_amds(void) {
+  for (struct gpu *gpu = gpus; gpu < gpus + gpu_count; gpu++) {
+    struct gpu now = *gpu;
+    if (!gpu->amd) continue;
+    gpu->device = NULL;
+    gpu->status = 0;
+    if (!is_bound(gpu)) continue;
+    CALL(gpu, (amd_read(gpus_sys, &now), 0));
+    gpu->device = (nvml_device)gpu;
+    gpu->answers = now.answers, gpu->failures = now.failures, gpu->status = now.status;
+    gpu->reached_ms = bb_clock_ms(CLOCK_MONOTONIC);
+    if (now.answers == 0 && now.failures > 0) continue;
+    gpu->line = now.line;
+    gpu->integrated = now.line.word[MEM_TOTAL_MIB] < 2048 || now.line.word[MEM_TOTAL_MIB] == UNKNOWN;
+  }
+}
+
+void gpus_end(bool was_asked, int status, unsigned expected) {
+  find_missing(status != NVML_SUCCESS);
+  read_amds();
+  find_expected(expected);
+  for (struct gpu *gpu = gpus; gpu < gpus + gpu_count; gpu++) {
+    if (status != NVML_SUCCESS && !gpu->amd) {
+      gpu->answers = gpu->failures = 0;
+      gpu->at_once = is_loss(status);
+      gpu->status = status;
+    }
+    if (was_asked || gpu->amd) conclude(gpu, gpu->amd ? 0 : status);
+    if (gpu->away || gpu->lost || gpu->device == NULL || gpu->rounds > 0) blank(gpu);
+  }
 }
 
 void gpus_blank(void) {
   for (struct gpu *gpu = gpus; gpu < gpus + gpu_count; gpu++) blank(gpu);
 }
 
-bool gpus_are_settled(void) {
-  for (struct gpu *gpu = gpus; gpu < gpus + gpu_count; gpu++)
-    if (!gpu->lost && !gpu->unmeasured && gpu->rounds > 0) return false;
-  return true;
+struct gpus_summary gpus_summary(void) {
+  struct gpus_summary now = {0};
+  for (const struct gpu *gpu = gpus; gpu < gpus + gpu_count; gpu++) {
+    now.has_amd |= gpu->amd;
+    now.has_lost |= gpu->lost;
+    const bool is_unsettled = !gpu->lost && !gpu->unmeasured && gpu->rounds > 0;
+    now.has_unsettled |= is_unsettled;
+    now.has_uncounted |= is_unsettled && is_missing(gpu);
+  }
+  return now;
 }
 
-void gpus_without_library(int status, unsigned expected) {
-  find_missing(expected);
-  for (struct gpu *gpu = gpus; gpu < gpus + gpu_count; gpu++) {
-    gpu->answers = gpu->failures = 0;
-    gpu->at_once = is_loss(status);
-    gpu->status = status;
-  }
-  conclude_all(status);
-}
-
-bool gpus_are_amds(void) {
-  bool has_nvidias = false, has_amds = false;
-  for (unsigned i = 0; i < gpu_count; i++) {
-    has_nvidias |= strncmp(gpus[i].id, "GPU-", 4) == 0;
-    has_amds |= *gpus[i].place != 0 && strcmp(gpus[i].id, gpus[i].place) == 0;
-  }
-  has_nvidias = has_nvidias || pci_gpus(gpus_sys, nvidia.pci, bus, MOST_GPUS) > 0;
-  has_amds = !has_nvidias && (has_amds || pci_gpus(gpus_sys, amd.pci, bus, MOST_GPUS) > 0);
-  return (vendor = has_amds ? &amd : &nvidia) == &amd;
-}
-
-void gpus_read_amds(unsigned expected) {
-  for (struct gpu *gpu = gpus; gpu < gpus + gpu_count; gpu++) {
-    gpu->device = NULL;
-    gpu->at_once = gpu->hears = false;
-    gpu->answers = gpu->failures = 0, gpu->status = 0;
-  }
-  find_missing(expected);
-  for (struct gpu *gpu = gpus; gpu < gpus + gpu_count; gpu++) {
-    struct gpu now = *gpu;
-    if (on_bus(gpu) == NULL || !is_of_vendor(on_bus(gpu))) continue;
-    CALL(gpu, (amd_read(gpus_sys, &now), 0));
-    gpu->device = (nvml_device)gpu;
-    gpu->answers = now.answers, gpu->failures = now.failures, gpu->status = now.status;
-    gpu->reached_ms = bb_clock_ms(CLOCK_MONOTONIC);
-    if (now.answers > 0 || now.failures == 0) gpu->line = now.line;
-  }
-  conclude_all(0);
-}
-
-const char *gpus_vendor(void) { return bb_gpu_vendor_names[vendor->name]; }
-
-bool gpus_are_lost(void) {
-  for (unsigned i = 0; i < gpu_count; i++)
-    if (gpus[i].lost) return true;
-  return false;
+const char *gpus_vendor(void) {
+  return bb_gpu_vendor_names[gpu_count > 0 && gpus[0].amd ? BB_GPU_VENDOR_AMD : BB_GPU_VENDOR_NVIDIA];
 }
 
 void gpus_take(void) { pthread_mutex_lock(&held); }
@@ -541,8 +548,11 @@ bool gpus_call_lasts(void) {
   const int64_t now = bb_clock_ms(CLOCK_MONOTONIC);
   if (!calling) return false;
   const bool hangs = now - called_ms >= UNREACHED_MS;
+  /* A library that hangs while one is lost hangs at that one, so the others are not measured. */
+  const bool all = called == NULL && !gpus_summary().has_lost;
   for (struct gpu *gpu = gpus; gpu < gpus + gpu_count; gpu++) {
-    if (hangs && !gpu->away && (called == NULL || called == gpu)) lose(gpu, "a call has hung for 30 s");
+    if (hangs && !gpu->away && !gpu->lost && (called == gpu || (all && !gpu->amd)))
+      lose(gpu, "a call has hung for 30 s");
     if (gpu->lost || now - gpu->reached_ms >= UNREACHED_MS) blank(gpu);
   }
   return true;

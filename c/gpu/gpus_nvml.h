@@ -12,29 +12,27 @@ enum { ROUNDS = 3 };
 /* Where the kernel's files about devices are. */
 extern const char *gpus_sys;
 
+/* Begins a round by a look at the bus. Whether NVML is to be asked: there is a GPU of NVIDIA, or none at all. */
+bool gpus_begin(void);
 /* Loads the library and counts the GPUs. NULL, or the error with its status; then nothing is open. */
 const char *gpus_open(const char *library, int *status);
 void gpus_close(void);
-/* Reads all GPUs. NULL, or why the library is not usable any more and has to be opened again. `expected`: how many
- * there must be. */
-const char *gpus_read(unsigned expected, int *status);
-/* A round without the library, which was refused with this status: what the table and the bus tell. */
-void gpus_without_library(int status, unsigned expected);
-/* Whether the GPUs of this machine are AMD's: the bus has some, and none of NVIDIA was ever seen. To be asked while
- * the library is closed. */
-bool gpus_are_amds(void);
-/* Reads all of AMD's. */
-void gpus_read_amds(unsigned expected);
+/* Reads NVIDIA's. NULL, or why the library is not usable any more and has to be opened again. */
+const char *gpus_read(int *status);
+/* Ends the round: AMD's are read, and it is concluded who is there. `status`: of the library, if it is not usable;
+ * `was_asked`: in this round. `expected`: how many GPUs there must be. */
+void gpus_end(bool was_asked, int status, unsigned expected);
 /* Reads one, by its place, into its line, and counts what it answers. One that sleeps is not woken, and fails none. */
 void amd_read(const char *sys, struct gpu *to);
 /* As the GPU file has it. */
 const char *gpus_vendor(void);
 /* Leaves out the readings of all. */
 void gpus_blank(void);
-/* Whether it is known of each if it answers. */
-bool gpus_are_settled(void);
-/* Whether one of them does not answer. */
-bool gpus_are_lost(void);
+/* Whether there is one of AMD; one that is lost; one of which this is not known yet, also as the library, opened before
+ * it came, may not count it. */
+struct gpus_summary {
+  bool has_amd, has_lost, has_unsettled, has_uncounted;
+} gpus_summary(void);
 
 /* The lock of all this, of the table too. */
 void gpus_take(void);

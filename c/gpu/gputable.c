@@ -19,17 +19,16 @@
 struct gpu gpus[MOST_GPUS];
 unsigned gpu_count;
 
-/* The head: `gpus 1 BOOT UNTIL CLOSED GPUS`; then a line for each GPU: `ID PLACE WELL XIDS`. */
+/* The head: `gpus 1 BOOT UNTIL CLOSED GPUS`; a line for each GPU: `ID PLACE WELL XIDS`, and ` amd` where it is AMD's;
+ * `end`. */
 #define HEAD "gpus 1 "
+static const char *const wells[2][2] = {{"new", "well"}, {"mute", "lost"}}; /* lost; and seen */
 #define MOST_TEXT (128u + MOST_GPUS * (ID_ROOM + PLACE_ROOM + 24u))
 
 static char last[MOST_TEXT]; /* the file as it was read or written last */
 static int64_t released_until_ms;
-static bool released, moved;
-
-static const char *failed(const char *what, const char *path) {
-  return fault("cannot %s %s: %s", what, path, strerror(errno));
-}
+static bool moved;
+bool gputable_is_released;
 
 struct gpu *gpu_with(const char *id) {
   for (unsigned i = 0; i < gpu_count; i++)
@@ -37,90 +36,96 @@ struct gpu *gpu_with(const char *id) {
   return NULL;
 }
 
-struct gpu *gpu_at(const char *place) {
+struct gpu *gpu_at(const char *place, bool amd) {
   for (unsigned i = 0; i < gpu_count && *place != 0; i++)
-    if (strcmp(gpus[i].place, place) == 0) return &gpus[i];
+    if (gpus[i].amd == amd && strcmp(gpus[i].place, place) == 0) return &gpus[i];
   return NULL;
 }
 
-static struct gpu *fill(struct gpu *gpu, const char *id, const char *place) {
-  *gpu = (struct gpu){.line.word[FLAGS] = BB_GPU_FLAGS_PRESENT};
-  snprintf(gpu->id, sizeof gpu->id, "%s", id);
+struct gpu *gpu_add(const char *id, const char *place) {
+  char number[20] = "number-0";
+  for (unsigned i = gpu_count; id == NULL && gpu_with(number) != NULL; i++) sprintf(number, "number-%u", i);
+  if (gpu_count == MOST_GPUS) return NULL;
+  struct gpu *gpu = &gpus[gpu_count++];
+  *gpu = (struct gpu){0};
+  snprintf(gpu->id, sizeof gpu->id, "%s", id != NULL ? id : number);
   snprintf(gpu->place, sizeof gpu->place, "%s", place);
-  for (unsigned word = 0; word < GPU_WORDS; word++)
-    if (word != FLAGS) gpu->line.word[word] = UNKNOWN;
+  for (unsigned i = 0; i < GPU_WORDS; i++) gpu->line.word[i] = i == FLAGS ? BB_GPU_FLAGS_PRESENT : UNKNOWN;
   return gpu;
 }
 
-bool gpu_is_expected(const struct gpu *gpu) { return strncmp(gpu->id, "expected-", 9) == 0; }
+bool gpu_is_nameless(const struct gpu *gpu) { return strncmp(gpu->id, "number-", 7) == 0; }
 
-struct gpu *gpu_append(const char *id, const char *place) {
-  return gpu_count == MOST_GPUS ? NULL : fill(&gpus[gpu_count++], id, place);
-}
-
-/* `unread-N` stands for one whose line in the file is damaged. */
-struct gpu *gpu_add(const char *id, const char *place) {
-  for (struct gpu *gpu = gpus; gpu < gpus + gpu_count; gpu++)
-    if (gpu_is_expected(gpu) || strncmp(gpu->id, "unread-", 7) == 0) return fill(gpu, id, place);
-  return gpu_append(id, place);
+void gpu_remove(struct gpu *gpu) {
+  memmove(gpu, gpu + 1, (size_t)(gpus + gpu_count - gpu - 1) * sizeof *gpu);
+  gpu_count--;
 }
 
 static const char *this_boot(void) {
-  static char boot[40];
-  const int fd = *boot != 0 ? -1 : open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-  if (fd != -1) {
-    const ssize_t length = read(fd, boot, 36);
-    boot[length > 0 ? length : 0] = 0;
-    close(fd);
-  }
-  return *boot != 0 ? boot : "-";
+  static char boot[64];
+  if (*boot == 0 && leaf_read("/proc/sys/kernel/random", "boot_id", boot) != 0) return "-";
+  boot[strcspn(boot, "\n")] = 0;
+  return boot;
 }
 
 /* Without the GPUs that were only expected: they are known from the option. */
 static void print(char *text) {
   unsigned count = 0;
-  for (unsigned i = 0; i < gpu_count; i++) count += !gpu_is_expected(&gpus[i]);
-  size_t length =
-    (size_t)sprintf(text, HEAD "%s %lld %d %u\n", this_boot(), (long long)released_until_ms, released, count);
+  for (unsigned i = 0; i < gpu_count; i++) count += !gpus[i].expected;
+  size_t length = (size_t)sprintf(text, HEAD "%s %lld %d %u\n", this_boot(), (long long)released_until_ms,
+                                  gputable_is_released, count);
   for (const struct gpu *gpu = gpus; gpu < gpus + gpu_count; gpu++)
-    if (!gpu_is_expected(gpu))
-      length += (size_t)sprintf(text + length, "%s %s %s %u\n", gpu->id, *gpu->place == 0 ? "-" : gpu->place,
-                                gpu->lost ? "lost" : "well", gpu->xids);
+    if (!gpu->expected)
+      length += (size_t)sprintf(text + length, "%s %s %s %u%s\n", gpu->id, *gpu->place == 0 ? "-" : gpu->place,
+                                wells[gpu->lost][gpu->seen], gpu->xids, gpu->amd ? " amd" : "");
+  strcpy(text + length, "end\n");
+}
+
+/* What a line says of a GPU, and which one it is. */
+static bool parse_line(const char *line, struct gpu *gpu) {
+  char well[5], amd[5] = "";
+  *gpu = (struct gpu){0};
+  const int words = sscanf(line, "%95s %15s %4s %u%4[ amd]", gpu->id, gpu->place, well, &gpu->xids, amd);
+  gpu->amd = *amd != 0;
+  if (words < 4 || (strchr(gpu->place, ':') == NULL && strcmp(gpu->place, "-") != 0)) return false;
+  for (int i = 0; i < 4; i++)
+    if (gpu->lost = i / 2, gpu->seen = i % 2, strcmp(well, wells[i / 2][i % 2]) == 0) return true;
+  return false;
 }
 
 /* Takes over what the file says; a GPU that it had before and has no more was forgotten. */
 static void parse(const char *text) {
-  char boot[40], id[ID_ROOM], place[PLACE_ROOM], well[8];
-  long long until;
-  int closed;
-  unsigned xids, count = 0, found = 0;
-  bool kept[MOST_GPUS] = {false};
-  if (sscanf(text, HEAD "%39s %lld %d %u", boot, &until, &closed, &count) != 4) {
-    if (*text != 0) say(SAY_ERROR, "the table of GPUs was damaged; a GPU that is gone is not missed", (char *)NULL);
-    return;
-  }
-  const bool same = strcmp(boot, this_boot()) == 0;
-  released_until_ms = same ? until : 0;
-  released = same && closed;
-  for (const char *line = strchr(text, '\n'); line != NULL && line[1] != 0; line = strchr(line + 1, '\n')) {
-    if (sscanf(line + 1, "%95s %15s %7s %u", id, place, well, &xids) != 4) continue;
-    struct gpu *gpu = gpu_with(id);
+  char boot[40];
+  long long until = 0;
+  int closed = 0;
+  unsigned count = 0, found = 0, lines = 0;
+  bool kept[MOST_GPUS] = {false}, ends = false;
+  const bool has_head = sscanf(text, HEAD "%39s %lld %d %u", boot, &until, &closed, &count) == 4;
+  const bool same = has_head && strcmp(boot, this_boot()) == 0;
+  /* None is asked for that is longer than a day. */
+  released_until_ms = same && until <= bb_clock_ms(CLOCK_BOOTTIME) + 86400000 ? until : 0;
+  gputable_is_released = closed;
+  for (const char *line = strchr(text, '\n'); line != NULL && line[1] != 0 && !ends; line = strchr(line + 1, '\n')) {
+    struct gpu read;
+    ends = strcmp(line, "\nend\n") == 0;
+    lines += !ends && strchr(line + 1, '\n') != NULL;
+    if (ends || !parse_line(line + 1, &read)) continue;
+    struct gpu *gpu = gpu_with(read.id);
     if (gpu == NULL) {
-      gpu = gpu_add(id, strcmp(place, "-") == 0 ? "" : place);
-      if (gpu == NULL) continue;
-      gpu->lost = strcmp(well, "lost") == 0;
-      gpu->xids = same ? xids : 0;
+      if ((gpu = gpu_add(read.id, *read.place == '-' ? "" : read.place)) == NULL) continue;
+      gpu->lost = read.lost, gpu->seen = read.seen, gpu->amd = read.amd;
+      gpu->xids = same ? read.xids : 0;
     }
     gpu->stored = kept[gpu - gpus] = true;
     found++;
   }
-  const bool damaged = found < count;
-  if (damaged)
+  if (ends || lines > count) count = lines;
+  const bool damaged = !has_head || found < count;
+  if (damaged && count > 0)
     say(SAY_ERROR, fault("the table of GPUs was damaged: %u of its %u lines can be read", found, count), (char *)NULL);
-  while (damaged && gpu_count < count && gpu_count < MOST_GPUS) {
-    snprintf(id, sizeof id, "unread-%u", gpu_count);
-    gpu_append(id, "");
-  }
+  else if (damaged && *text != 0)
+    say(SAY_ERROR, "the table of GPUs was damaged; a GPU that is gone is not missed", (char *)NULL);
+  while (damaged && gpu_count < count && gpu_add(NULL, "") != NULL) {}
   unsigned left = 0;
   for (unsigned i = 0; i < gpu_count; i++)
     if (kept[i] || !gpus[i].stored || damaged) gpus[left++] = gpus[i];
@@ -139,31 +144,18 @@ bool gputable_has_moved(void) {
 static const char *load(const char *path, char *text) {
   *text = 0;
   const int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-  if (fd == -1) return errno == ENOENT ? NULL : failed("open", path);
+  if (fd == -1) return errno == ENOENT ? NULL : gpufile_failed("open", path);
   const ssize_t length = read(fd, text, MOST_TEXT - 1);
   text[length > 0 ? length : 0] = 0;
   close(fd);
-  if (length < 0) return failed("read", path);
+  if (length < 0) return gpufile_failed("read", path);
   if (length == 0) strcpy(text, "\n"); /* a damaged one, too */
-  if (length == 0 || strncmp(text, HEAD, strlen(HEAD)) == 0) return NULL;
-  return fault("%s is no table of GPUs; remove it", path);
-}
-
-/* Whole, and on the disk: it is to be there after a crash. */
-static const char *store(const char *path, const char *text) {
-  char beside[MOST_PATH + 16];
-  snprintf(beside, sizeof beside, "%s.new", path);
-  unlink(beside);
-  const int fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
-  if (fd == -1) return failed("make", beside);
-  const size_t length = strlen(text);
-  errno = ENOSPC;
-  const bool good = write(fd, text, length) == (ssize_t)length && fsync(fd) == 0;
-  close(fd);
-  if (good && rename(beside, path) == 0) return NULL;
-  const char *why = failed("write", path);
-  unlink(beside);
-  return why;
+  bool is_ours = length == 0 || strncmp(text, HEAD, strlen(HEAD)) == 0;
+  struct gpu gpu;
+  /* The head may be damaged, or of another version. */
+  for (const char *line = text; !is_ours && strncmp(text, "gpus ", 5) != 0 && (line = strchr(line, '\n')) != NULL;)
+    is_ours = parse_line(++line, &gpu);
+  return is_ours ? NULL : fault("%s is no table of GPUs; remove it", path);
 }
 
 /* Held while the file is read and written, never while the library is asked. The helper does not wait for it. */
@@ -207,61 +199,43 @@ void gputable_write(const char *path) {
   gpus_step_in();
   /* Whoever changes the file has it for a moment. */
   if (held == -1 && errno == EWOULDBLOCK && ++busy < 10) return;
-  const char *why = held == -1 ? failed("lock", path) : NULL;
+  const char *why = held == -1 ? gpufile_failed("lock", path) : NULL;
   if (why == NULL) {
     busy = 0;
     gputable_read(path);
     print(text);
     gpus_step_out();
-    why = told_of_reading ? NULL : store(path, text);
+    why = told_of_reading ? NULL : gpufile_replace(path, text, strlen(text), true);
     close(held);
     gpus_step_in();
   }
   tell_once(&told_of_writing, why == NULL, why, "; a GPU that does not come back is not missed", "");
   if (why != NULL) return;
   memcpy(last, text, sizeof last);
-  for (unsigned i = 0; i < gpu_count; i++) gpus[i].stored = !gpu_is_expected(&gpus[i]);
+  for (unsigned i = 0; i < gpu_count; i++) gpus[i].stored = !gpus[i].expected;
 }
 
-/* Reads the file into the table of this process, which is another than the helper, and writes what `change` made. */
-static const char *change_file(const char *path, const char *(*change)(const void *), const void *how) {
+const char *gputable_change(const char *path, const char *forget, int64_t until_ms) {
   static char text[MOST_TEXT];
   const int held = lock(path, 0);
-  if (held == -1) return failed("lock", path);
+  if (held == -1) return gpufile_failed("lock", path);
   const char *why = load(path, text);
   if (why == NULL) parse(text);
-  if (why == NULL) why = change(how);
+  struct gpu *gpu = forget == NULL ? NULL : gpu_with(forget);
+  if (why == NULL && forget != NULL && gpu == NULL) why = fault("there is no GPU '%s' in the table", forget);
+  if (gpu != NULL) gpu_remove(gpu);
+  else released_until_ms = until_ms, gputable_is_released = false;
   if (why == NULL) {
     print(text);
-    why = store(path, text);
+    why = gpufile_replace(path, text, strlen(text), true);
   }
   close(held);
   return why;
 }
 
-static const char *take_out(const void *id) {
-  struct gpu *gpu = gpu_with(id);
-  if (gpu == NULL) return fault("there is no GPU '%s' in the table", (const char *)id);
-  memmove(gpu, gpu + 1, (size_t)(gpus + gpu_count - gpu - 1) * sizeof *gpu);
-  gpu_count--;
-  return NULL;
-}
-
-const char *gputable_forget(const char *path, const char *id) { return change_file(path, take_out, id); }
-
-static const char *set_until(const void *until_ms) {
-  released_until_ms = *(const int64_t *)until_ms;
-  released = false;
-  return NULL;
-}
-
-const char *gputable_release(const char *path, int64_t until_ms) { return change_file(path, set_until, &until_ms); }
-
 int64_t gputable_released_until(void) {
   if (released_until_ms != 0 && bb_clock_ms(CLOCK_BOOTTIME) >= released_until_ms) released_until_ms = 0;
-  if (released_until_ms == 0) released = false;
+  if (released_until_ms == 0) gputable_is_released = false;
   return released_until_ms;
 }
 
-void gputable_set_released(bool is) { released = is; }
-bool gputable_is_released(void) { return released; }

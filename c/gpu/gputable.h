@@ -12,17 +12,21 @@
 #define ID_ROOM 96
 
 struct gpu {
-  char id[ID_ROOM];       /* its UUID; without one its place; else `number-N` or `expected-N` */
+  char id[ID_ROOM];       /* its UUID; AMD's, and without one, its place; `number-N` of a nameless one */
   char place[PLACE_ROOM]; /* on the PCI bus; "": not known */
+  bool amd;               /* AMD's; else NVIDIA's, which NVML tells of */
   uint32_t xids;          /* since the machine was started */
+  bool seen;              /* it has given a reading once */
   bool lost;              /* told as off_the_bus until it answers */
   bool stored;            /* it is in the file */
+  bool expected;          /* nobody has seen it, --expect alone says that it should be there */
 
   nvml_device device; /* NULL: the library did not return it */
   bool hears;         /* its Xids come as events */
   bool at_once;       /* the library said that it is lost: not to be asked before the library is opened again */
   bool unmeasured;    /* it may work, but nobody can tell */
   bool away;          /* another driver has it */
+  bool integrated;    /* AMD's, and in a processor, as its little memory shows: no GPU for --expect */
   int status;         /* why it gave no reading */
   unsigned answers, failures, rounds; /* of this round; the rounds without an answer */
   int64_t reached_ms;                 /* when it was read last */
@@ -33,14 +37,14 @@ struct gpu {
 extern struct gpu gpus[MOST_GPUS];
 extern unsigned gpu_count;
 
-/* One more GPU at the end; NULL if there is no room. */
-struct gpu *gpu_append(const char *id, const char *place);
-/* The same, in the place of one that was only expected if there is one. */
+/* One more GPU at the end, nameless if `id` is NULL; NULL if there is no room. */
 struct gpu *gpu_add(const char *id, const char *place);
-/* Whether it was never seen: --expect alone says that it should be there. */
-bool gpu_is_expected(const struct gpu *gpu);
+/* Whether nothing is known of it but that it is there, or was, or should be. */
+bool gpu_is_nameless(const struct gpu *gpu);
+/* Takes it out; later ones move up by a number. */
+void gpu_remove(struct gpu *gpu);
 struct gpu *gpu_with(const char *id);
-struct gpu *gpu_at(const char *place);
+struct gpu *gpu_at(const char *place, bool amd);
 
 /* The file of the table. Reads it, if it has changed; what was taken out of it (--forget) is gone from the table. */
 void gputable_read(const char *path);
@@ -48,14 +52,12 @@ void gputable_read(const char *path);
 bool gputable_has_moved(void);
 /* Writes it, if the table has changed. */
 void gputable_write(const char *path);
-/* Takes a GPU out of the file, whoever uses it. NULL, or the error. */
-const char *gputable_forget(const char *path, const char *id);
-/* Asks for a pause until this time of CLOCK_BOOTTIME, ms; 0 ends it. NULL, or the error. */
-const char *gputable_release(const char *path, int64_t until_ms);
+/* Takes a GPU out of the file, whoever uses it; without one, asks for a pause until this time of CLOCK_BOOTTIME, ms; 0
+ * ends it. NULL, or the error. For a process that is not the helper. */
+const char *gputable_change(const char *path, const char *forget, int64_t until_ms);
 /* Until when the library is to be left closed; 0: it may be open. */
 int64_t gputable_released_until(void);
-/* Sets whether the library is closed for that, for who waits; and returns whether the file says so. */
-void gputable_set_released(bool is);
-bool gputable_is_released(void);
+/* Whether the library is closed for that, for who waits; the file says so, too. */
+extern bool gputable_is_released;
 
 #endif

@@ -121,55 +121,62 @@ static const char *write_file(void) {
   return gpufile_write(gpus_vendor(), lines, gpu_count);
 }
 
-/* Opens the library if it is time, and reads. NULL, or why there are no readings. */
+/* Opens the library if it is time, and reads. NULL, or why there are no readings of NVIDIA's. */
 static const char *read_round(int64_t now) {
   static char why_not[700];
-  int status = 0;
-  if (!is_open && gpus_are_amds()) return gpus_read_amds((unsigned)options.expect), NULL;
-  if (!is_open && open_again_at != 0 && now < open_again_at) return why_not;
-  const char *why = is_open ? NULL : gpus_open(options.library, &status);
-  is_open = why == NULL;
-  if (is_open) why = gpus_read((unsigned)options.expect, &status);
-  if (why != NULL) {
-    snprintf(why_not, sizeof why_not, "%s", why);
-    close_library();
-    gpus_without_library(status, (unsigned)options.expect);
+  static int status;
+  const bool asks = gpus_begin();
+  const bool waits = asks && !is_open && open_again_at != 0 && now < open_again_at;
+  if (!waits) status = 0;
+  if (asks && !waits) {
+    const char *why = is_open ? NULL : gpus_open(options.library, &status);
+    is_open = why == NULL;
+    if (is_open) why = gpus_read(&status);
+    if (why != NULL) {
+      snprintf(why_not, sizeof why_not, "%s", why);
+      close_library();
+    }
+  }
+  gpus_end(!waits, status, (unsigned)options.expect);
+  if (waits) return why_not;
+  if (asks && !is_open) {
     open_again_at = now + TRY_AGAIN_MS;
     return why_not;
   }
-  if (!gpus_are_lost()) open_again_at = 0;
-  else if (open_again_at == 0) open_again_at = now + TRY_AGAIN_MS;
+  /* A GPU that the library does not return may have come after it was opened. */
+  if (is_open && gpus_summary().has_uncounted) open_again_at = 1;
+  else if (!gpus_summary().has_lost) open_again_at = 0;
+  else if (open_again_at <= 1) open_again_at = now + TRY_AGAIN_MS;
   return NULL;
 }
 
 /* NULL if the file was written, or nothing is to be said; otherwise the error. */
 static const char *go_round(void) {
-  const int64_t now = bb_clock_ms(CLOCK_MONOTONIC);
-  if (open_again_at != 0 && now >= open_again_at) {
+  const int64_t now_ms = bb_clock_ms(CLOCK_MONOTONIC);
+  gputable_read(options.state);
+  /* It is opened at once, also for the GPUs that are left. */
+  if (gputable_has_moved() || (open_again_at != 0 && now_ms >= open_again_at)) {
     close_library();
     open_again_at = 0;
   }
-  gputable_read(options.state);
-  if (gputable_has_moved()) {
-    close_library();
-    open_again_at = 0; /* it is opened at once, for the GPUs that are left */
-  }
   if (gputable_released_until() != 0) {
-    if (is_open || !gputable_is_released()) say(SAY_INFO, "NVML is closed, as asked with --release", (char *)NULL);
+    if (is_open || !gputable_is_released)
+      say(SAY_INFO, gpus_begin() ? "NVML is closed" : "AMD's GPUs are not read", ", as asked with --release",
+          (char *)NULL);
     close_library();
     open_again_at = 0;
     is_known = false;
-    gputable_set_released(true);
+    gputable_is_released = true;
     if (!options.once) gputable_write(options.state);
     /* What is told of each stays as it was, so that nobody is alarmed. */
-    gpus_are_amds();
     gpus_blank();
     return gpu_count > 0 ? write_file() : NULL;
   }
-  const char *why = read_round(now), *why_file = NULL;
-  static unsigned unsettled;
-  const bool is_sure = written_at != 0 || gpus_are_settled() || ++unsettled >= ROUNDS;
-  is_known = (why == NULL && is_sure) || (gpus_are_lost() && !options.once);
+  const char *why = read_round(now_ms), *why_file = NULL;
+  static unsigned rounds;
+  const struct gpus_summary now = gpus_summary();
+  const bool is_sure = written_at != 0 || !now.has_unsettled || ++rounds >= ROUNDS;
+  is_known = (why == NULL && is_sure) || ((now.has_lost || now.has_amd) && !options.once);
   if (is_known) why_file = write_file();
   if (!options.once) gputable_write(options.state);
   return why != NULL ? why : why_file;
@@ -177,7 +184,6 @@ static const char *go_round(void) {
 
 /* Logs a change from the last round. */
 static void tell_change(const char *why) {
-  const unsigned count = gpu_count;
   static char last[700];
   char text[sizeof last];
   if (why == NULL && !is_known) {
@@ -188,7 +194,7 @@ static void tell_change(const char *why) {
   if (why != NULL)
     snprintf(text, sizeof text, "%.600s; %s", why, is_open ? "goes on trying" : "tries again every minute");
   else
-    snprintf(text, sizeof text, "ready: %u GPU%s every %d%s to %s", count, count == 1 ? "" : "s",
+    snprintf(text, sizeof text, "ready: %u GPU%s every %d%s to %s", gpu_count, gpu_count == 1 ? "" : "s",
              (int)options.interval_ms / (seconds ? 1000 : 1), seconds ? "s" : "ms", options.file);
   if (strcmp(last, text) == 0) return;
   memcpy(last, text, sizeof last);
@@ -209,7 +215,7 @@ static void *write_meanwhile(void *nothing) {
   static const struct timespec pause = {.tv_nsec = 250000000};
   for (;; nanosleep(&pause, NULL)) {
     gpus_take();
-    if (gpus_call_lasts() && (is_known || gpus_are_lost()) &&
+    if (gpus_call_lasts() && (is_known || gpus_summary().has_lost) &&
         bb_clock_ms(CLOCK_MONOTONIC) - written_at >= most_ms)
       write_file();
     gpus_leave();
@@ -221,6 +227,14 @@ static void gpu_run(const sigset_t *hangup) {
   pthread_t writer;
   if (pthread_create(&writer, NULL, write_meanwhile, NULL) != 0)
     tell("cannot start a thread; the file gets old while a call of NVML lasts");
+  /* A file that an earlier helper has left must not get old in the first round. */
+  struct stat left;
+  gputable_read(options.state);
+  if (gpu_count > 0 && stat(options.file, &left) == 0 && left.st_size > 0) {
+    written_at = bb_clock_ms(CLOCK_MONOTONIC) - bb_clock_ms(CLOCK_REALTIME) + left.st_mtim.tv_sec * 1000ll;
+    is_known = true;
+    gpus_blank();
+  }
   for (int64_t next = bb_clock_ms(CLOCK_MONOTONIC);;) {
     tell_change(go_round());
     const int64_t now = bb_clock_ms(CLOCK_MONOTONIC);
@@ -250,14 +264,14 @@ static pid_t helper_pid(void) {
 /* Asks the helper for a pause, and waits until it has closed the library: only then can a GPU be reset. */
 static const char *release(void) {
   const int64_t until = options.release_ms == 0 ? 0 : bb_clock_ms(CLOCK_BOOTTIME) + options.release_ms;
-  const char *why = gputable_release(options.state, until);
+  const char *why = gputable_change(options.state, NULL, until);
   const pid_t helper = helper_pid();
   if (why != NULL || helper <= 1) return why;
   kill(helper, SIGHUP);
   static const struct timespec pause = {.tv_nsec = 50000000};
   for (int left = 400; left > 0 && until != 0; left--) {
     gputable_read(options.state);
-    if (gputable_is_released()) return NULL;
+    if (gputable_is_released) return NULL;
     nanosleep(&pause, NULL);
   }
   return until == 0 ? NULL : "the helper has not closed NVML within 20 s: a call of it lasts";
@@ -289,7 +303,7 @@ int main(int argc, char *argv[]) {
   gpus_take();
   const bool asks = options.forget != NULL || options.release_ms >= 0;
   const char *why = !asks ? gpufile_open(options.file)
-    : options.forget != NULL ? gputable_forget(options.state, options.forget) : release();
+    : options.forget != NULL ? gputable_change(options.state, options.forget, 0) : release();
   if (why != NULL) {
     say(SAY_ERROR, why, (char *)NULL);
     return NOT_SO;
@@ -303,7 +317,7 @@ int main(int argc, char *argv[]) {
   sigaction(SIGTERM, &ends, NULL);
   sigaction(SIGINT, &ends, NULL);
   if (!options.once) gpu_run(&hangup);
-  while ((why = go_round()) == NULL && written_at == 0 && gputable_released_until() == 0)
+  while ((why = go_round()) == NULL && !is_known && gputable_released_until() == 0)
     wait_until(bb_clock_ms(CLOCK_MONOTONIC) + options.interval_ms, &hangup);
   close_library();
   if (why != NULL) say(SAY_ERROR, why, (char *)NULL);

@@ -68,30 +68,39 @@ struct nvml_event {
   unsigned gpu_instance, compute_instance;
 };
 
-/* A loaded library. NULL: it does not have the function. The enums among the parameters are as wide as unsigned. */
+/* The functions: ours, its parameters, and the names in the library, the best first; they differ in what we do not use.
+ * The enums among the parameters are as wide as unsigned. */
+#define NVML_FUNCTIONS(F) \
+  F(init, (void), "nvmlInit_v2") \
+  F(shutdown, (void), "nvmlShutdown") \
+  F(count, (unsigned *count), "nvmlDeviceGetCount_v2") \
+  F(handle, (unsigned index, nvml_device *device), "nvmlDeviceGetHandleByIndex_v2") \
+  F(uuid, (nvml_device device, char *text, unsigned room), "nvmlDeviceGetUUID") \
+  F(pci, (nvml_device device, struct nvml_pci *pci), "nvmlDeviceGetPciInfo_v3", "nvmlDeviceGetPciInfo_v2") \
+  F(utilization, (nvml_device device, struct nvml_utilization *rates), "nvmlDeviceGetUtilizationRates") \
+  F(memory, (nvml_device device, struct nvml_memory *memory), "nvmlDeviceGetMemoryInfo") \
+  F(temperature, (nvml_device device, unsigned sensor, unsigned *celsius), "nvmlDeviceGetTemperature") \
+  F(temperature_v, (nvml_device device, struct nvml_temperature *temperature), "nvmlDeviceGetTemperatureV") \
+  F(power, (nvml_device device, unsigned *milliwatts), "nvmlDeviceGetPowerUsage") \
+  F(slowed_by, (nvml_device device, unsigned long long *reasons), "nvmlDeviceGetCurrentClocksEventReasons", \
+    "nvmlDeviceGetCurrentClocksThrottleReasons") \
+  F(mig, (nvml_device device, unsigned *current, unsigned *pending), "nvmlDeviceGetMigMode") \
+  /* With a count of 0 it only counts, and the table may be NULL. */ \
+  F(programs, (nvml_device device, unsigned *count, void *table), "nvmlDeviceGetComputeRunningProcesses_v3", \
+    "nvmlDeviceGetComputeRunningProcesses_v2", "nvmlDeviceGetComputeRunningProcesses") \
+  F(ecc_mode, (nvml_device device, unsigned *current, unsigned *pending), "nvmlDeviceGetEccMode") \
+  F(ecc_errors, (nvml_device device, unsigned type, unsigned since, unsigned long long *count), \
+    "nvmlDeviceGetTotalEccErrors") \
+  F(event_set, (nvml_event_set *set), "nvmlEventSetCreate") \
+  F(event_set_free, (nvml_event_set set), "nvmlEventSetFree") \
+  F(events, (nvml_device device, unsigned long long types, nvml_event_set set), "nvmlDeviceRegisterEvents") \
+  F(event_wait, (nvml_event_set set, struct nvml_event *event, unsigned ms), "nvmlEventSetWait_v2")
+
+/* A loaded library. NULL: it does not have the function. */
 struct nvml {
-  int (*init)(void);
-  int (*shutdown)(void);
+#define NVML_MEMBER(name, parameters, ...) int (*name) parameters;
+  NVML_FUNCTIONS(NVML_MEMBER)
   const char *(*error_string)(int status);
-  int (*count)(unsigned *count);
-  int (*handle)(unsigned index, nvml_device *device);
-  int (*uuid)(nvml_device device, char *text, unsigned room);
-  int (*pci)(nvml_device device, struct nvml_pci *pci);
-  int (*utilization)(nvml_device device, struct nvml_utilization *rates);
-  int (*memory)(nvml_device device, struct nvml_memory *memory);
-  int (*temperature)(nvml_device device, unsigned sensor, unsigned *celsius);
-  int (*temperature_v)(nvml_device device, struct nvml_temperature *temperature);
-  int (*power)(nvml_device device, unsigned *milliwatts);
-  int (*slowed_by)(nvml_device device, unsigned long long *reasons);
-  int (*mig)(nvml_device device, unsigned *current, unsigned *pending);
-  /* With a count of 0 it only counts, and the table may be NULL. */
-  int (*programs)(nvml_device device, unsigned *count, void *table);
-  int (*ecc_mode)(nvml_device device, unsigned *current, unsigned *pending);
-  int (*ecc_errors)(nvml_device device, unsigned type, unsigned since, unsigned long long *count);
-  int (*event_set)(nvml_event_set *set);
-  int (*event_set_free)(nvml_event_set set);
-  int (*events)(nvml_device device, unsigned long long types, nvml_event_set set);
-  int (*event_wait)(nvml_event_set set, struct nvml_event *event, unsigned ms);
 };
 
 #endif
