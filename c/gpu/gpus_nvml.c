@@ -331,7 +331,7 @@ static void find_handles(void) {
 static void give_line(const struct pci_gpu *device, bool is_closed) {
   struct gpu *gpu = gpus;
   while (gpu < gpus + gpu_count && (gpu->device != NULL || gpu->amd || on_bus(gpu) != NULL || device->amd ||
-                                    (is_closed ? gpu->lost : !device->bound || *gpu->place != 0)))
+                                    (is_closed ? gpu->lost : *gpu->place != 0)))
     gpu++;
   if (gpu == gpus + gpu_count && (gpu = one_more()) == NULL) return;
   if (gpu_is_nameless(gpu)) memcpy(gpu->id, device->place, sizeof device->place);
