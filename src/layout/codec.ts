@@ -328,12 +328,11 @@ type Input<V> = V extends string
         : { [K in keyof V]?: Input<V[K]> };
 export type Encodable<S extends StructName> = { [K in keyof Decoded<S>]?: Input<Decoded<S>[K]> | undefined };
 
-type FieldOf<S extends SetName> = {
-  [K in keyof ReportFields]: ReportFields[K] extends { set: S } ? K : never;
-}[keyof ReportFields];
 /** Every field of a set: a set that is marked as valid must be written completely. The compiler checks it. */
 export type FieldsOf<S extends SetName> = {
-  [K in FieldOf<S> & keyof Encodable<'report'>]-?: NonNullable<Encodable<'report'>[K]>;
+  [K in keyof Encodable<'report'> as ReportFields[K] extends { set: S } ? K : never]-?: NonNullable<
+    Encodable<'report'>[K]
+  >;
 };
 
 /**
