@@ -3,6 +3,7 @@
 //   npm run test:long -- matrix
 //
 // @seconds 10
+// @rest
 
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';

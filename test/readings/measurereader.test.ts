@@ -1,5 +1,7 @@
 // Numbers that the addon reads for renderers, compared with the same numbers taken one by one, on random reports; and
 // what is no number of a report.
+//
+// @rest
 
 import fc from 'fast-check';
 import t from 'tap';

@@ -5,6 +5,7 @@
 // @seconds 30
 // @shared 28
 // @waits
+// @rest
 
 import { randomBytes } from 'node:crypto';
 import { createSocket, type Socket } from 'node:dgram';

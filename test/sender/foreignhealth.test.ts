@@ -3,6 +3,7 @@
 //
 // @seconds 30
 // @waits
+// @rest
 
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

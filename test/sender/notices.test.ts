@@ -3,6 +3,7 @@
 //
 // @seconds 45
 // @waits
+// @rest
 
 import {
   appendFileSync,

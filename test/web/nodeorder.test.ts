@@ -2,6 +2,7 @@
 // texts; pages far behind the end; lists, fields and questions that are too many; and that looks go on meanwhile.
 // @seconds 15
 // @shared 8
+// @rest
 
 import { setImmediate as turn } from 'node:timers/promises';
 import t, { type Test } from 'tap';

@@ -2,6 +2,7 @@
 // there and back, and every way in which a link may end.
 //
 // @seconds 16
+// @rest
 
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
