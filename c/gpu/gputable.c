@@ -119,7 +119,7 @@ static void parse(const char *text) {
     gpu->stored = kept[gpu - gpus] = true;
     found++;
   }
-  if (ends || lines > count) count = lines;
+  if (!has_head || (ends && lines < count)) count = lines;
   const bool damaged = !has_head || found < count;
   if (damaged && count > 0)
     say(SAY_ERROR, fault("the table of GPUs was damaged: %u of its %u lines can be read", found, count), (char *)NULL);

@@ -283,6 +283,13 @@ const STORIES: [what: string, steps: Step[], never?: RegExp][] = [
       { state: text => text.replace(from, to), lines: gpus([10, 1]), bus: { [ONE]: 'nvidia' }, file: FINE + LOST },
     ],
   ]),
+  [
+    'a damaged line more',
+    [
+      { lines: PLACED, bus: BUS, file: FINE + FINE },
+      { state: text => text.replace('end', 'GPU-1\nend'), file: FINE + FINE },
+    ],
+  ],
   ...(['XX-10', 'GPU-10 0000:01:00.0', 'GPU-10 - well', 'GPU-10 - w\u0000ll 0', ''] as const).map(
     (line): [string, Step[]] => [
       `a damaged line: ${JSON.stringify(line)}`,
