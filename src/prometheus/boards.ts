@@ -16,7 +16,8 @@ export class ScrapedBoard {
   readonly reader: BoardReader;
   /** The names of its nodes, with the label that each document uses. */
   readonly names = { node: new NodeNames('node'), instance: new NodeNames('instance') };
-  #cluster: string | undefined;
+  /** The name of the cluster in the last look at the board; undefined: it has none. */
+  cluster: string | undefined;
 
   /** `name`: of the cluster; by default that of the board. */
   constructor(
@@ -25,18 +26,13 @@ export class ScrapedBoard {
     owner: number | string | undefined,
   ) {
     this.reader = new BoardReader(path, owner);
-    this.#cluster = name;
-  }
-
-  /** The name of the cluster in the last look at the board; undefined: it has none. */
-  get cluster(): string | undefined {
-    return this.#cluster;
+    this.cluster = name;
   }
 
   /** From now on it has the name that it has now, whatever its board is called later. */
   keepName(): this {
     this.look();
-    this.name = this.#cluster;
+    this.name = this.cluster;
     return this;
   }
 
@@ -44,8 +40,8 @@ export class ScrapedBoard {
   look(label: keyof ScrapedBoard['names'] = 'node'): NodeStates | NoBoard {
     return orNoBoard(() => {
       const nodeStates = this.reader.nodeStates();
-      this.#cluster = this.name ?? (nodeStates.board.header.cluster_name || undefined);
-      this.names[label] = this.names[label].follow(this.reader.opened, nodeStates, this.#cluster);
+      this.cluster = this.name ?? (nodeStates.board.header.cluster_name || undefined);
+      this.names[label] = this.names[label].follow(this.reader.opened, nodeStates, this.cluster);
       return nodeStates;
     });
   }

@@ -67,7 +67,6 @@ const GOODBYE = { ...DUE, goodbye: true };
 
 /** Reports at once, then at the points of the grid until it is stopped; then says goodbye. */
 export class Loop {
-  #course: Course;
   /** The contents of reports: those of the course, with the interval in force or the next one. */
   #identity: Identity;
   #goalMs: number;
@@ -86,14 +85,13 @@ export class Loop {
   #cancel = () => {};
 
   constructor(
-    course: Course,
+    private course: Course,
     private readonly source: ReportSource,
     private readonly send: Send,
     private readonly world: HostMachine,
     private readonly helm: Helm,
     { seq, missedTicks, lateUs }: RunStart = { seq: 0, missedTicks: 0, lateUs: 0 },
   ) {
-    this.#course = course;
     this.#identity = course.identity;
     this.#goalMs = this.#rateMs = course.identity.intervalMs;
     this.#phaseNs = phase(course.identity.name, this.#intervalNs);
@@ -121,7 +119,7 @@ export class Loop {
    * destination that it did not have, begins with the first interval.
    */
   change(course: Course, roads: Crossing = STAYING): void {
-    const before = this.#course;
+    const before = this.course;
     const { name, cluster } = before.identity;
     const renamed = course.identity.name !== name || course.identity.cluster !== cluster;
     if (renamed && !this.#isStopped) {
@@ -129,7 +127,6 @@ export class Loop {
       roads.forget();
     }
     const toOthers = roads.swap();
-    this.#course = course;
     this.#identity = { ...course.identity, intervalMs: this.#identity.intervalMs };
     this.#phaseNs = phase(course.identity.name, this.#intervalNs);
     if (this.#isStopped) return;
@@ -173,7 +170,7 @@ export class Loop {
 
   /** Begins with the first interval: nobody knows this node. */
   #begin(): void {
-    this.#take(Math.min(FIRST_MS, this.#course.identity.intervalMs));
+    this.#take(Math.min(FIRST_MS, this.course.identity.intervalMs));
     this.#identity = { ...this.#identity, intervalMs: this.#rateMs };
   }
 
@@ -181,7 +178,7 @@ export class Loop {
   #steer(now: HostClocks): void {
     const [rateMs, goalMs] = [this.#rateMs, this.#goalMs];
     const saidMs = this.#identity.intervalMs;
-    this.#goalMs = this.helm.pace(now, this.#course.identity.intervalMs);
+    this.#goalMs = this.helm.pace(now, this.course.identity.intervalMs);
     if (this.#goalMs < rateMs || this.helm.know(saidMs)) this.#take(Math.min(this.#goalMs, saidMs));
     const nextMs = Math.min(this.#goalMs, 2 * this.#rateMs);
     if (nextMs !== saidMs) this.#identity = { ...this.#identity, intervalMs: nextMs };
@@ -233,7 +230,7 @@ export class Loop {
    * clock: a step of the wall clock moves the grid, and neither delays a report nor skips one.
    */
   #nextDue({ realNs, bootNs }: HostClocks): bigint {
-    if (this.#course.aligned) return bootNs + nextTick(realNs, this.#intervalNs, 0n) - realNs;
+    if (this.course.aligned) return bootNs + nextTick(realNs, this.#intervalNs, 0n) - realNs;
     return nextTick(bootNs, this.#intervalNs, this.#phaseNs);
   }
 

@@ -43,29 +43,26 @@ export function parsePace(text: string): { intervalMs: number; forMs: number } {
 
 /** The file, which is checked before each report. */
 export class PaceFile {
-  #options: PaceOptions;
   /** The state of the file when it was read last; empty: there was none. */
   #sign = '';
   #held: { intervalMs: number; untilBootNs: bigint } | undefined;
 
   constructor(
-    options: PaceOptions,
+    private options: PaceOptions,
     private readonly log: Pick<Log, 'info' | 'warn'>,
-  ) {
-    this.#options = options;
-  }
+  ) {}
 
   /** Takes other options; if they change how the file is judged, it is read again. */
   change(options: PaceOptions): void {
-    const { paceFile, paceMin, paceMax } = this.#options;
+    const { paceFile, paceMin, paceMax } = this.options;
     if (options.paceFile !== paceFile || options.paceMin !== paceMin || options.paceMax !== paceMax) this.#sign = '?';
-    this.#options = options;
+    this.options = options;
   }
 
   /** The interval in force if the node's own is `ownMs`. */
   look(now: { realNs: bigint; bootNs: bigint }, ownMs: number): number {
     const before = this.#held;
-    const { paceFile } = this.#options;
+    const { paceFile } = this.options;
     if (paceFile === undefined) this.#held = undefined;
     else this.#lookAt(paceFile, now);
     if (this.#held !== undefined && now.bootNs >= this.#held.untilBootNs) this.#held = undefined;
@@ -118,7 +115,7 @@ export class PaceFile {
       const length = readSync(fd, bytes, 0, bytes.length, 0);
       if (length > MOST_BYTES) throw new InputError(`is larger than ${MOST_BYTES} bytes`);
       const said = parsePace(bytes.toString('latin1', 0, length));
-      const { paceMin, paceMax } = this.#options;
+      const { paceMin, paceMax } = this.options;
       if (said.intervalMs < paceMin || said.intervalMs > paceMax) {
         const [wanted, low, high] = [said.intervalMs, paceMin, paceMax].map(formatDuration);
         throw new InputError(`wants an interval of ${wanted}, which is not within ${low} and ${high}`);

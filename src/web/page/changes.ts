@@ -18,8 +18,6 @@ const MINUTE_MS = 60_000;
 
 export class ChangeList {
   readonly #list = byId('changed');
-  readonly #select: (nodes: string) => void;
-  readonly #mark: (minute: number | undefined) => void;
   #events: EventInfo[] = [];
   /** Since when all events are here; undefined: not known yet. */
   #sinceMs: number | undefined;
@@ -36,8 +34,10 @@ export class ChangeList {
    * `select`: called with the nodes of a line that is clicked. `mark`: called with the minute, since 1970, to mark on the
    * river: the one that is chosen there, or that of the line.
    */
-  constructor(select: (nodes: string) => void, mark: (minute: number | undefined) => void) {
-    [this.#select, this.#mark] = [select, mark];
+  constructor(
+    private readonly select: (nodes: string) => void,
+    private readonly mark: (minute: number | undefined) => void,
+  ) {
     watchSight(byId('changedframe'), isInSight => {
       this.#isInSight = isInSight;
       this.#request();
@@ -95,7 +95,7 @@ export class ChangeList {
 
   #markAt(minute: number | undefined): void {
     this.#marked = minute;
-    this.#mark(minute);
+    this.mark(minute);
   }
 
   get hasMinute(): boolean {
@@ -134,7 +134,7 @@ export class ChangeList {
     const made = button('', () => {
       const { nodes = '', time = '' } = made.dataset;
       this.#markAt(Math.floor(Date.parse(time) / MINUTE_MS));
-      if (nodes !== '') this.#select(nodes);
+      if (nodes !== '') this.select(nodes);
     });
     return made;
   }

@@ -31,14 +31,14 @@ function hatch(colour: string, unit: number, way: 0 | 1 | 2, side: number): Canv
 
 /** Draws forms over cells that are already filled. */
 export class CellForms {
-  readonly #inks: Inks;
-  readonly #unit: number;
   readonly #hatches: ReadonlyMap<State, CanvasPattern | null>;
 
   /** `unit`: device pixels per CSS pixel; `side`: of a cell. */
-  constructor(inks: Inks, unit: number, side: number) {
-    this.#inks = inks;
-    this.#unit = unit;
+  constructor(
+    private readonly inks: Inks,
+    private readonly unit: number,
+    side: number,
+  ) {
     const of = (state: State, way: 0 | 1 | 2) => [state, hatch(css(inks.states[state]), unit, way, side)] as const;
     this.#hatches = new Map([of('silent', 0), of('uncertain', 1), of('unknown', 2)]);
   }
@@ -46,13 +46,13 @@ export class CellForms {
   /** The form of a cell, in a box without the gap to the next one; a live node without a problem has none. */
   draw(context: CanvasRenderingContext2D, cell: number, x: number, y: number, wide: number, side: number): void {
     const state = stateOf(cell);
-    const unit = this.#unit;
-    const colour = css(this.#inks.states[state] ?? this.#inks.muted);
+    const unit = this.unit;
+    const colour = css(this.inks.states[state] ?? this.inks.muted);
     if (state === 'live') {
       if (!isMeasured(cell)) {
         // A point in the middle: it is there, and says nothing of this.
         const dot = Math.max(unit, side * 0.14);
-        context.fillStyle = css(this.#inks.muted);
+        context.fillStyle = css(this.inks.muted);
         context.fillRect(x + wide / 2 - dot / 2, y + side / 2 - dot / 2, dot, dot);
       }
       if (isUnhealthy(cell)) this.#corner(context, x + wide, y, side);
@@ -78,8 +78,8 @@ export class CellForms {
 
   /** It has a problem: a corner that is cut off. */
   #corner(context: CanvasRenderingContext2D, right: number, y: number, side: number): void {
-    const size = Math.max(4 * this.#unit, Math.min(side * 0.42, 18 * this.#unit));
-    context.fillStyle = css(this.#inks.unhealthy);
+    const size = Math.max(4 * this.unit, Math.min(side * 0.42, 18 * this.unit));
+    context.fillStyle = css(this.inks.unhealthy);
     context.beginPath();
     context.moveTo(right - size, y);
     context.lineTo(right, y);

@@ -21,13 +21,10 @@ export class JobNodesView {
       make('table', { class: 'members' }, make('thead', {}, this.#head), this.#body),
     ),
   );
-  readonly #open: (name: string) => void;
   #members: JobAnswer['job']['members'] = [];
 
   /** `open`: called with the name of a node that is clicked. */
-  constructor(open: (name: string) => void) {
-    this.#open = open;
-  }
+  constructor(private readonly open: (name: string) => void) {}
 
   show({ job, page, history }: JobAnswer, readings: readonly ReadingInfo[]): void {
     const { notes, columns, rows, more } = page;
@@ -39,7 +36,7 @@ export class JobNodesView {
       write(title, titles[i] ?? '');
     this.#members = job.members;
     const texts = rows.map(row => [...row, '']);
-    const written = writeRows(this.#body, texts, row => this.#open(this.#members[row]?.name ?? ''));
+    const written = writeRows(this.#body, texts, row => this.open(this.#members[row]?.name ?? ''));
     for (const [i, row] of [this.#head, ...written].entries()) {
       for (const [at, { left }] of columns.entries()) set(row.cells[at] as Element, { class: left && 'left' });
       const [member, past] = [this.#members[i - 1], history.nodes[i - 1]];

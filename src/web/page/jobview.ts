@@ -88,7 +88,6 @@ type JobListName = (typeof LISTS)[number];
 export class JobView {
   readonly #head = byId<HTMLTableElement>('jobs').createTHead().insertRow();
   readonly #body = byId<HTMLTableElement>('jobs').createTBody();
-  readonly #page: JobPage;
   #timer: number | undefined;
   #jobs: readonly JobInfo[] = [];
   #users: readonly UserInfo[] = [];
@@ -97,8 +96,7 @@ export class JobView {
   #isServed = false;
   #asked: string | undefined;
 
-  constructor(page: JobPage) {
-    this.#page = page;
+  constructor(private readonly page: JobPage) {
     for (const list of LISTS) byId(`list${list}`).addEventListener('click', () => page.list(list));
   }
 
@@ -139,7 +137,7 @@ export class JobView {
     const isOther = answer !== undefined && JSON.stringify(answer.jobs) !== JSON.stringify(this.#jobs);
     if (isOther) this.#jobs = answer.jobs;
     this.#show();
-    if (isOther) this.#page.changed();
+    if (isOther) this.page.changed();
   }
 
   #show(): void {
@@ -152,9 +150,9 @@ export class JobView {
     const all = { jobs: this.#jobs, users: this.#users, odd: this.#odd }[list];
     writeRows(this.#body, rows, row => {
       const [job, user, odd] = [this.#jobs[row], this.#users[row], this.#odd[row]];
-      if (list === 'jobs' && job !== undefined) this.#page.open(job);
+      if (list === 'jobs' && job !== undefined) this.page.open(job);
       else
-        this.#page.select(
+        this.page.select(
           (list === 'users'
             ? user?.nodes
             : odd &&

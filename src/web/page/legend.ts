@@ -31,17 +31,15 @@ const ORDER: readonly (State | 'unhealthy')[] = [
 export class Legend {
   readonly #states = byId('states');
   readonly #scale = byId('scale');
-  readonly #select: (state: string) => void;
-  readonly #selectNodes: (nodes: string) => void;
   #shape = '';
   /** Whose colours are on the map in place of a reading's; undefined: the reading's are. */
   owners: readonly Owner[] | undefined;
 
   /** `selectNodes`: those of a host list. */
-  constructor(select: (state: string) => void, selectNodes: (nodes: string) => void) {
-    this.#select = select;
-    this.#selectNodes = selectNodes;
-  }
+  constructor(
+    private readonly select: (state: string) => void,
+    private readonly selectNodes: (nodes: string) => void,
+  ) {}
 
   /** `pressed`: the state that is selected. */
   show(
@@ -60,7 +58,7 @@ export class Legend {
       this.#states.replaceChildren(
         ...ORDER.map(state => {
           const props = { 'aria-pressed': String(pressed === state), 'data-state': state };
-          const element = button('', () => this.#select(state), props);
+          const element = button('', () => this.select(state), props);
           element.append(stateSwatch(inks, state), `${state} `, make('b'));
           return element;
         }),
@@ -79,7 +77,7 @@ export class Legend {
   }
 
   #darkButton({ name, nodes, count: number }: Behind, inks: Inks): HTMLButtonElement {
-    const element = button('', () => this.#selectNodes(nodes), { 'data-state': 'dark' });
+    const element = button('', () => this.selectNodes(nodes), { 'data-state': 'dark' });
     element.append(outlined(inks), make('b', {}, count(number)), oneLine(` behind ${name}`));
     return element;
   }

@@ -26,7 +26,6 @@ interface Listener {
 }
 
 export class Live {
-  readonly #listener: Listener;
   #url = '';
   #stop = new AbortController();
   #pause = TRY_LEAST_MS;
@@ -36,8 +35,7 @@ export class Live {
   /** A browser has six connections to a server for all pages: a visible page closes the streams of invisible ones. */
   readonly #others = new BroadcastChannel('beoboard');
 
-  constructor(listener: Listener) {
-    this.#listener = listener;
+  constructor(private readonly listener: Listener) {
     this.#others.addEventListener('message', () => {
       if (document.visibilityState === 'hidden') this.#leave();
     });
@@ -81,7 +79,7 @@ export class Live {
     while (!stop.signal.aborted) {
       const why = await this.#follow(stop.signal);
       if (stop.signal.aborted || why === undefined) return;
-      this.#listener.lost(why);
+      this.listener.lost(why);
       await new Promise(resolve => setTimeout(resolve, this.#pause));
       this.#pause = Math.min(TRY_MOST_MS, this.#pause * 2);
     }
@@ -103,20 +101,20 @@ export class Live {
         const isSentence = response.headers.get('content-type')?.startsWith('text/plain');
         const why = isSentence ? (await response.text()).trim() : `status ${response.status}`;
         if (response.status !== 400) return why;
-        this.#listener.refused(why);
+        this.listener.refused(why);
         return undefined;
       }
       const frames = new FrameReader();
       const body = response.body.getReader();
-      this.#listener.opened();
+      this.listener.opened();
       for (;;) {
         const { done, value } = await body.read();
         if (signal.aborted) return undefined;
         if (done) return 'the server closed the stream';
         heard();
-        for (const frame of frames.push(value)) this.#listener.frame(frame);
+        for (const frame of frames.push(value)) this.listener.frame(frame);
         this.#pause = TRY_LEAST_MS;
-        this.#listener.settled();
+        this.listener.settled();
       }
     } catch (error) {
       if (quiet.signal.aborted) return `no data for ${LOST_MS / 1000} s`;

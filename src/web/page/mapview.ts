@@ -49,7 +49,6 @@ interface MapElements {
 }
 
 export class MapView {
-  readonly #elements: MapElements;
   readonly #lower: CanvasRenderingContext2D;
   readonly #upper: CanvasRenderingContext2D;
   readonly #picture = document.createElement('canvas');
@@ -82,8 +81,7 @@ export class MapView {
   #isAllOld = true;
   readonly #request = oncePerFrame(() => this.#draw());
 
-  constructor(elements: MapElements) {
-    this.#elements = elements;
+  constructor(private readonly elements: MapElements) {
     this.#lower = surface(elements.cells);
     this.#upper = surface(elements.marks);
     elements.field.addEventListener('scroll', () => this.#redrawAll(), { passive: true });
@@ -144,7 +142,7 @@ export class MapView {
 
   /** Lays everything out: the room, the nodes or the pixel size have changed. */
   layOut(): void {
-    const { field, sizer, stage, cells, marks } = this.#elements;
+    const { field, sizer, stage, cells, marks } = this.elements;
     const data = this.#cells;
     const width = field.clientWidth;
     if (data === undefined || width === 0 || this.#height === 0) return;
@@ -260,7 +258,7 @@ export class MapView {
     if (this.#isAllOld) {
       const paint = this.#painterOf(plan, inks, data.values);
       for (let cell = 0; cell < data.values.length; cell++) paint(cell);
-      this.#lower.clearRect(0, 0, this.#elements.cells.width, this.#elements.cells.height);
+      this.#lower.clearRect(0, 0, this.elements.cells.width, this.elements.cells.height);
       this.#dirty.fill(1);
       this.#isAllOld = false;
     }
@@ -277,15 +275,15 @@ export class MapView {
     }
     if (this.#areMarksOld) this.#drawMarks(plan, data, this.#inks);
     // The tick of the colours, for tests that compare them with the server's answer for that tick.
-    this.#elements.cells.dataset.seq = String(data.seq);
+    this.elements.cells.dataset.seq = String(data.seq);
   }
 
   get #top(): number {
-    return Math.round(this.#elements.field.scrollTop * this.#unit);
+    return Math.round(this.elements.field.scrollTop * this.#unit);
   }
 
   #inSight({ blocks, side }: MapPlan): GroupBlock[] {
-    const [top, high] = [this.#top, this.#elements.cells.height];
+    const [top, high] = [this.#top, this.elements.cells.height];
     return blocks.filter(({ y, rows }) => y + rows * side > top && y - this.#label * this.#unit < top + high);
   }
 
@@ -295,7 +293,7 @@ export class MapView {
     const { side, wide } = plan;
     const unit = this.#unit;
     const gap = side >= GAPS_FROM * unit ? Math.max(1, Math.round(side * 0.06)) : 0;
-    context.clearRect(0, 0, this.#elements.marks.width, this.#elements.marks.height);
+    context.clearRect(0, 0, this.elements.marks.width, this.elements.marks.height);
     context.save();
     context.translate(0, -this.#top);
     const hasForms = side >= FORMS_FROM * unit;
@@ -366,8 +364,8 @@ export class MapView {
     const inks = this.#inks as Inks;
     const line = Math.max(1, Math.round((plan.side >= FORMS_FROM * this.#unit ? 2 : 1) * this.#unit));
     // At the edge of the map there is no room beside a cell.
-    const right = this.#elements.marks.width - line / 2;
-    const bottom = Math.max(this.#elements.marks.height, plan.height) - line / 2;
+    const right = this.elements.marks.width - line / 2;
+    const bottom = Math.max(this.elements.marks.height, plan.height) - line / 2;
     // On whole pixels, otherwise it is blurred.
     const snap = (length: number) => (line % 2 === 0 ? Math.round(length) : Math.floor(length) + 0.5);
     const at = (x: number, y: number) =>
@@ -402,7 +400,7 @@ export class MapView {
   }
 
   #inside(clientX: number, clientY: number): { x: number; y: number } {
-    const box = this.#elements.stage.getBoundingClientRect();
+    const box = this.elements.stage.getBoundingClientRect();
     return { x: (clientX - box.left) * this.#unit, y: (clientY - box.top) * this.#unit + this.#top };
   }
 
@@ -417,7 +415,7 @@ export class MapView {
   }
 
   #moveRing(): void {
-    const { ring, field } = this.#elements;
+    const { ring, field } = this.elements;
     const [plan, cell] = [this.#plan, this.#cursor];
     const block = plan && cell !== undefined ? blockOf(plan, cell) : undefined;
     ring.hidden = block === undefined;

@@ -20,8 +20,6 @@ const WALL_MOST = 0.28;
 const ASK_MS = 10_000;
 
 export class RiverPart {
-  readonly #view: RiverView;
-  readonly #cells: Cells;
   #hello: Hello | undefined;
   #head: WallHead | undefined;
   #river = new River([]);
@@ -33,10 +31,10 @@ export class RiverPart {
   /** A look and its second: those of other looks follow from it. */
   #anchor = { seq: 0, second: 0 };
 
-  constructor(view: RiverView, cells: Cells) {
-    this.#view = view;
-    this.#cells = cells;
-  }
+  constructor(
+    private readonly view: RiverView,
+    private readonly cells: Cells,
+  ) {}
 
   greet(hello: Hello): void {
     if (this.#hello?.boardId !== hello.boardId) {
@@ -56,7 +54,7 @@ export class RiverPart {
   /** The second of a look: each has its own, however irregularly they arrive. */
   #secondOf(seq: number): number {
     const interval = this.#hello?.interval_ms ?? 1000;
-    const { seq: known, now_ms: now } = this.#head ?? { seq: this.#cells.seq, now_ms: this.#hello?.now_ms ?? 0 };
+    const { seq: known, now_ms: now } = this.#head ?? { seq: this.cells.seq, now_ms: this.#hello?.now_ms ?? 0 };
     const byClock = Math.floor((now + (seq - known) * interval) / 1000);
     const bySeq = this.#anchor.second + Math.round(((seq - this.#anchor.seq) * interval) / 1000);
     if (this.#anchor.second !== 0 && Math.abs(bySeq - byClock) <= 2) return bySeq;
@@ -66,7 +64,7 @@ export class RiverPart {
 
   /** Adds the look of the cells. */
   tick(): void {
-    const cells = this.#cells;
+    const cells = this.cells;
     if (this.#hello === undefined || cells.seq === 0) return;
     const second = this.#secondOf(cells.seq);
     if (!this.#river.advance(second)) return;
@@ -80,7 +78,7 @@ export class RiverPart {
   /** Draws what is new, and asks for what is missing. */
   update(): void {
     if (this.#river.rows === 0 || this.#river.newest === 0) return;
-    this.#view.update(this.#river.newest);
+    this.view.update(this.#river.newest);
     if (this.#question !== undefined && this.#river.isUnasked && performance.now() - this.#askedAt >= ASK_MS)
       void this.#recall(this.#question);
   }
@@ -94,7 +92,7 @@ export class RiverPart {
       const bytes = new Uint8Array(await response.arrayBuffer());
       if (into !== this.#river) return;
       into.remember(bytes, seq => this.#secondOf(seq));
-      this.#view.repaint();
+      this.view.repaint();
     } catch {
       // It is asked again later.
     }
@@ -102,7 +100,7 @@ export class RiverPart {
 
   /** Sets the rows: the groups on the map, which are `shown`, or the selected nodes. */
   arrange(view: PageView, shown: readonly Member[], chosen: Uint32Array | undefined): void {
-    const { layout, names: nodes } = this.#cells;
+    const { layout, names: nodes } = this.cells;
     const inGroup = view.group !== undefined && shown.length === 1 ? (shown[0] as Member) : undefined;
     const some = chosen ?? (inGroup && Uint32Array.from({ length: inGroup.count }, (_, i) => inGroup.first + i));
     const byNode = some !== undefined && some.length > 0 && some.length <= MOST_NODES;
@@ -121,7 +119,7 @@ export class RiverPart {
     if (key === this.#key) return;
     this.#key = key;
     this.#river = new River(names);
-    this.#view.show(
+    this.view.show(
       this.#river,
       names.map((name, i) => name ?? (this.#rows[i]?.group === -1 ? 'all' : 'others')),
     );
@@ -141,7 +139,7 @@ export class RiverPart {
   textAt({ second, row }: { second: number; row: number }): string {
     const column = this.#river.at(second, row);
     const { group = -1, count = 1 } = this.#rows[row] ?? {};
-    const name = byId('rows').children[row]?.textContent ?? this.#cells.layout.groups[group]?.name ?? '';
+    const name = byId('rows').children[row]?.textContent ?? this.cells.layout.groups[group]?.name ?? '';
     const time = clock(second * 1000);
     if (column === undefined) return `${name} · ${time} · ${WHY[this.#river.kindAt(second)]}`;
     const parts = column.parts as Record<string, number>;

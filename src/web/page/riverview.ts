@@ -20,7 +20,6 @@ interface RiverElements {
 }
 
 export class RiverView {
-  readonly #elements: RiverElements;
   readonly #context: CanvasRenderingContext2D;
   readonly #picture = document.createElement('canvas');
   #river: River | undefined;
@@ -39,8 +38,7 @@ export class RiverView {
   #from = 0;
   readonly #request = oncePerFrame(() => this.#draw());
 
-  constructor(elements: RiverElements) {
-    this.#elements = elements;
+  constructor(private readonly elements: RiverElements) {
     this.#context = surface(elements.flow);
     watchSight(elements.frame, isInSight => {
       this.#isInSight = isInSight;
@@ -75,7 +73,7 @@ export class RiverView {
   layOut(): void {
     const river = this.#river;
     if (river === undefined) return;
-    const { flow, rows, times, frame } = this.#elements;
+    const { flow, rows, times, frame } = this.elements;
     this.#unit = window.devicePixelRatio || 1;
     const wanted = Math.min(this.#most, Math.max(ROW_LEAST, Math.floor(this.#room / Math.max(1, river.rows))));
     this.#high = Math.max(1, Math.round(wanted * this.#unit));
@@ -131,7 +129,7 @@ export class RiverView {
       picture.putImageData(column, second % SECONDS, 0);
     }
     this.#from = river.newest + 1;
-    const { flow } = this.#elements;
+    const { flow } = this.elements;
     const context = this.#context;
     context.imageSmoothingEnabled = false;
     context.clearRect(0, 0, flow.width, flow.height);
@@ -151,7 +149,7 @@ export class RiverView {
 
   /** The time axis: every five minutes, and the beginning of the data, without those that would lie over it. */
   #tell(river: River): void {
-    const { times, flow } = this.#elements;
+    const { times, flow } = this.elements;
     const oldest = river.newest - SECONDS + 1;
     const since = river.since();
     const marks: [second: number, text: string][] = [];
@@ -179,7 +177,7 @@ export class RiverView {
   /** The row and the second under a point of the page. */
   at(clientX: number, clientY: number): { row: number; second: number } | undefined {
     const river = this.#river;
-    const box = this.#elements.flow.getBoundingClientRect();
+    const box = this.elements.flow.getBoundingClientRect();
     if (river === undefined || box.width === 0) return undefined;
     const row = Math.floor(((clientY - box.top) * this.#unit) / this.#high);
     const second = river.newest - SECONDS + 1 + Math.floor(((clientX - box.left) * SECONDS) / box.width);

@@ -30,17 +30,15 @@ interface SheetPage {
 
 export class Sheet {
   readonly #element = byId('sheet');
-  readonly #page: SheetPage;
   /** What is open: the part of the API that is asked; and its name if it is a node. */
   #path: string | undefined;
   #name: string | undefined;
   #timer: number | undefined;
   #shape = '';
   #timelines = new Timelines();
-  readonly #nodes = new JobNodesView(name => this.#page.open(name, true));
+  readonly #nodes = new JobNodesView(name => this.page.open(name, true));
 
-  constructor(page: SheetPage) {
-    this.#page = page;
+  constructor(private readonly page: SheetPage) {
     this.#element.addEventListener('keydown', event => {
       if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey || this.#name === undefined) return;
       if (event.key !== 'ArrowLeft' && event.key !== 'ArrowRight') return;
@@ -89,7 +87,7 @@ export class Sheet {
         'div',
         { class: 'head' },
         title,
-        button('×', () => this.#page.close(), { id: 'close', 'aria-label': 'Close' }),
+        button('×', () => this.page.close(), { id: 'close', 'aria-label': 'Close' }),
       ),
       ...(isNode ? [steps] : []),
       make('div', { id: 'sheettrouble', role: 'group', 'aria-label': 'Trouble', tabindex: '0' }),
@@ -105,15 +103,15 @@ export class Sheet {
 
   /** To the next node that is not well, or the one before, and around. */
   #step(step: 1 | -1): void {
-    const names = this.#page.unwell();
+    const names = this.page.unwell();
     const at = names.indexOf(this.#name ?? '');
     const next = names.at(at < 0 ? (step === 1 ? 0 : -1) : (at + step) % names.length);
-    if (next !== undefined && next !== this.#name) this.#page.open(next, false);
+    if (next !== undefined && next !== this.#name) this.page.open(next, false);
   }
 
   /** Which of the nodes that are not well it is. */
   #place(): void {
-    const names = this.#page.unwell();
+    const names = this.page.unwell();
     const at = names.indexOf(this.#name ?? '');
     const all = `${count(names.length)} not well`;
     write(byId('sheetplace'), names.length > 0 && at >= 0 ? `${count(at + 1)} of ${all}` : all);
@@ -130,7 +128,7 @@ export class Sheet {
       write(rows[0] as Element, 'No trouble');
     }
     for (const [i, line] of trouble.entries()) {
-      const { nodes, what, why, since, until, times, jobs } = columnsOf(line, this.#page.now(), true);
+      const { nodes, what, why, since, until, times, jobs } = columnsOf(line, this.page.now(), true);
       const row = rows[i] as HTMLElement;
       row.className = line.dim === undefined ? line.severity : 'dim';
       const begun = since === 'now' ? since : `since ${since}${until}`;
@@ -142,10 +140,10 @@ export class Sheet {
   }
 
   #tellJobs(name: string): void {
-    const jobs = this.#page.jobsOf(name);
+    const jobs = this.page.jobsOf(name);
     const open = (place: number) => {
-      const job = this.#page.jobsOf(this.#name ?? '')[place];
-      if (job !== undefined) this.#page.openJob(job);
+      const job = this.page.jobsOf(this.#name ?? '')[place];
+      if (job !== undefined) this.page.openJob(job);
     };
     const buttons = fill(byId('sheetjobs'), jobs.length, place => button('', () => open(place)));
     for (const [i, { id, user, name: title, state, node_count }] of jobs.entries()) {
@@ -168,7 +166,7 @@ export class Sheet {
     // Its number is above it.
     write(byId('sheetstate'), (answer.page.lines[0] ?? '').replace(/^job \S+ ?/, ''));
     this.#tell(answer.job.trouble);
-    this.#nodes.show(answer, this.#page.readings());
+    this.#nodes.show(answer, this.page.readings());
   }
 
   #show({ line, trouble, sections, node, history }: NodeInfo): void {
@@ -179,7 +177,7 @@ export class Sheet {
     this.#tell(trouble);
     this.#place();
     this.#tellJobs(node.name);
-    this.#timelines.show(history, this.#page.readings());
+    this.#timelines.show(history, this.page.readings());
     const shape = JSON.stringify(sections.map(({ title, facts }) => [title, facts.length]));
     if (shape !== this.#shape) {
       this.#shape = shape;

@@ -111,7 +111,6 @@ function readingColumn(sort: string, readings: readonly ReadingInfo[]): NodeColu
 }
 
 export class TableView {
-  readonly #table: HTMLTableElement;
   readonly #page: TablePage;
   #rows: TableRows = { title: '', kind: 'groups', indices: [] };
   #number = 1;
@@ -127,8 +126,10 @@ export class TableView {
   #lines: readonly TableLine[] = [];
   #asked = { query: '', at: Number.NEGATIVE_INFINITY };
 
-  constructor(table: HTMLTableElement, page: TablePage) {
-    this.#table = table;
+  constructor(
+    private readonly table: HTMLTableElement,
+    page: TablePage,
+  ) {
     this.#page = page;
     table.parentElement?.addEventListener('keydown', event => {
       const column = /^[1-9]$/.test(event.key) ? this.#columns[Number(event.key) - 1] : undefined;
@@ -177,11 +178,11 @@ export class TableView {
     const sort = this.#sort ?? (kind === 'groups' ? 'group' : 'state');
     const shape = `${kind} ${title} ${sort} ${columns.map(column => column.title).join()}`;
     if (shape === this.#shape) return;
-    const focused = [...this.#table.querySelectorAll('thead button')].indexOf(document.activeElement as Element);
+    const focused = [...this.table.querySelectorAll('thead button')].indexOf(document.activeElement as Element);
     this.#shape = shape;
     this.#columns = columns;
-    if (this.#table.className !== kind) this.#body = make('tbody');
-    set(this.#table, { class: kind });
+    if (this.table.className !== kind) this.#body = make('tbody');
+    set(this.table, { class: kind });
     const cells = columns.map(column => {
       const isUp = (column.isUpward === true) !== sort.startsWith('-');
       const isSorted = sort.replace(/^-/, '') === column.sort;
@@ -191,12 +192,12 @@ export class TableView {
         button(column.title, () => this.#sortBy(column)),
       );
     });
-    this.#table.replaceChildren(
+    this.table.replaceChildren(
       make('caption', { class: 'unseen' }, title),
       make('thead', {}, make('tr', {}, ...cells)),
       this.#body,
     );
-    if (focused >= 0) this.#table.querySelectorAll<HTMLElement>('thead button')[focused]?.focus();
+    if (focused >= 0) this.table.querySelectorAll<HTMLElement>('thead button')[focused]?.focus();
   }
 
   update(): void {
