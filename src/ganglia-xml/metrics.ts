@@ -52,6 +52,16 @@ function ofReading(name: string, units: string): Pick<Metric, 'title' | 'descrip
   return { title, description: about, value: times(measure, factorTo(reading.unit, UNITS[units])) };
 }
 
+/** A row in Ganglia's own words. `value`: the name of its reading, or one that only Ganglia has. */
+function told(
+  title: string,
+  description: string,
+  value: string | HostMeasure,
+  more: Partial<Common & Pick<Metric, 'put'>> = {},
+): MetricRow {
+  return { title, description, ...(typeof value === 'string' ? { reading: value } : { value }), ...more };
+}
+
 /** The metrics of one group; a row gives only what differs from the common values. */
 function group(name: string, common: Common, rows: Record<string, MetricRow>): Metric[] {
   return Object.entries(rows).map(([metric, row]) => {
@@ -84,68 +94,44 @@ export const GMOND: readonly Metric[] = [
     'cpu',
     { type: 'float', units: '%', slope: 'both', tmax: 90, digits: 1 },
     {
-      cpu_user: { title: 'CPU User', description: `${CPU} user level`, reading: 'rates.cpu_user_pct' },
-      cpu_nice: {
-        title: 'CPU Nice',
-        description: `${CPU} user level with nice priority`,
-        reading: 'rates.cpu_nice_pct',
-      },
+      cpu_user: told('CPU User', `${CPU} user level`, 'rates.cpu_user_pct'),
+      cpu_nice: told('CPU Nice', `${CPU} user level with nice priority`, 'rates.cpu_nice_pct'),
       // Ganglia counts interrupts as system time; the board keeps them apart.
-      cpu_system: { title: 'CPU System', description: `${CPU} system level`, value: share('system', 'irq', 'softirq') },
-      cpu_idle: {
-        title: 'CPU Idle',
-        description: `${IDLE} and the system did not have an outstanding disk I/O request`,
-        reading: 'rates.cpu_idle_pct',
-      },
-      cpu_wio: {
-        title: 'CPU wio',
-        description: `${IDLE} during which the system had an outstanding disk I/O request`,
-        reading: 'rates.cpu_iowait_pct',
-      },
-      cpu_aidle: {
-        title: 'CPU aidle',
-        description: 'Percent of time since boot idle CPU',
-        tmax: 3800,
-        value: { ...setOf('cpu_idle_ms'), take: idleSinceBoot },
-      },
-      cpu_steal: { title: 'CPU steal', description: 'cpu_steal', reading: 'rates.cpu_steal_pct' },
+      cpu_system: told('CPU System', `${CPU} system level`, share('system', 'irq', 'softirq')),
+      cpu_idle: told(
+        'CPU Idle',
+        `${IDLE} and the system did not have an outstanding disk I/O request`,
+        'rates.cpu_idle_pct',
+      ),
+      cpu_wio: told(
+        'CPU wio',
+        `${IDLE} during which the system had an outstanding disk I/O request`,
+        'rates.cpu_iowait_pct',
+      ),
+      cpu_aidle: told(
+        'CPU aidle',
+        'Percent of time since boot idle CPU',
+        { ...setOf('cpu_idle_ms'), take: idleSinceBoot },
+        { tmax: 3800 },
+      ),
+      cpu_steal: told('CPU steal', 'cpu_steal', 'rates.cpu_steal_pct'),
     },
   ),
   ...group(
     'cpu',
     { type: 'uint32', units: 'MHz', slope: 'zero', tmax: 1200, digits: 0 },
     {
-      cpu_speed: { title: 'CPU Speed', description: 'CPU Speed in terms of MHz', reading: 'cpu_mhz_max' },
-      cpu_num: {
-        title: 'CPU Count',
-        description: 'Total number of CPUs',
-        type: 'uint16',
-        units: 'CPUs',
-        reading: 'cpus_online',
-      },
+      cpu_speed: told('CPU Speed', 'CPU Speed in terms of MHz', 'cpu_mhz_max'),
+      cpu_num: told('CPU Count', 'Total number of CPUs', 'cpus_online', { type: 'uint16', units: 'CPUs' }),
     },
   ),
   ...group(
     'load',
     { type: 'float', units: ' ', slope: 'both', tmax: 70, digits: 2 },
     {
-      load_one: {
-        title: 'One Minute Load Average',
-        description: 'One minute load average',
-        reading: 'load',
-      },
-      load_five: {
-        title: 'Five Minute Load Average',
-        description: 'Five minute load average',
-        tmax: 325,
-        reading: 'load5',
-      },
-      load_fifteen: {
-        title: 'Fifteen Minute Load Average',
-        description: 'Fifteen minute load average',
-        tmax: 950,
-        reading: 'load15',
-      },
+      load_one: told('One Minute Load Average', 'One minute load average', 'load'),
+      load_five: told('Five Minute Load Average', 'Five minute load average', 'load5', { tmax: 325 }),
+      load_fifteen: told('Fifteen Minute Load Average', 'Fifteen minute load average', 'load15', { tmax: 950 }),
     },
   ),
   ...group(
@@ -154,148 +140,110 @@ export const GMOND: readonly Metric[] = [
     {
       // gmond takes this from /proc/loadavg, we from procs_running of /proc/stat: the same tasks at another moment.
       // Both count the program that reads the file, so both subtract one, unless that program was not running.
-      proc_run: {
-        title: 'Total Running Processes',
-        description: 'Total number of running processes',
-        value: map(field('runnable'), runnable => Math.max(0, runnable - 1)),
-      },
+      proc_run: told(
+        'Total Running Processes',
+        'Total number of running processes',
+        map(field('runnable'), runnable => Math.max(0, runnable - 1)),
+      ),
       // These are threads: under this name gmond sends the number after the slash of /proc/loadavg.
-      proc_total: { title: 'Total Processes', description: 'Total number of processes', reading: 'threads' },
+      proc_total: told('Total Processes', 'Total number of processes', 'threads'),
     },
   ),
   ...group(
     'memory',
     { type: 'float', units: 'KB', slope: 'both', tmax: 180, digits: 0 },
     {
-      mem_total: {
-        title: 'Memory Total',
-        description: 'Total amount of memory displayed in KBs',
+      mem_total: told('Memory Total', 'Total amount of memory displayed in KBs', 'mem_total_mib', {
         slope: 'zero',
         tmax: 1200,
-        reading: 'mem_total_mib',
-      },
-      swap_total: {
-        title: 'Swap Space Total',
-        description: 'Total amount of swap space displayed in KBs',
+      }),
+      swap_total: told('Swap Space Total', 'Total amount of swap space displayed in KBs', 'swap_total_mib', {
         slope: 'zero',
         tmax: 1200,
-        reading: 'swap_total_mib',
-      },
-      mem_free: {
-        title: 'Free Memory',
-        description: 'Amount of available memory',
-        reading: 'mem_free_mib',
-      },
+      }),
+      mem_free: told('Free Memory', 'Amount of available memory', 'mem_free_mib'),
       // Always 0, as gmond sends it since Linux 2.6: without it ganglia-web shows no memory graph at all, and our
       // shared memory is part of mem_cached. The only 0 that is not a reading; not sent if memory was not measured.
-      mem_shared: {
-        title: 'Shared Memory',
-        description: 'Amount of shared memory',
-        value: map(field('mem_total_mib'), () => 0),
-      },
-      mem_buffers: {
-        title: 'Memory Buffers',
-        description: 'Amount of buffered memory',
-        reading: 'mem_buffers_mib',
-      },
-      mem_cached: {
-        title: 'Cached Memory',
-        description: 'Amount of cached memory',
-        reading: 'mem_cached_mib',
-      },
-      swap_free: {
-        title: 'Free Swap Space',
-        description: 'Amount of available swap memory',
-        reading: 'swap_free_mib',
-      },
+      mem_shared: told(
+        'Shared Memory',
+        'Amount of shared memory',
+        map(field('mem_total_mib'), () => 0),
+      ),
+      mem_buffers: told('Memory Buffers', 'Amount of buffered memory', 'mem_buffers_mib'),
+      mem_cached: told('Cached Memory', 'Amount of cached memory', 'mem_cached_mib'),
+      swap_free: told('Free Swap Space', 'Amount of available swap memory', 'swap_free_mib'),
     },
   ),
   ...group(
     'network',
     { type: 'float', units: 'bytes/sec', slope: 'both', tmax: 300, digits: 2 },
     {
-      bytes_in: { title: 'Bytes Received', description: 'Number of bytes in per second', reading: 'in' },
-      bytes_out: { title: 'Bytes Sent', description: 'Number of bytes out per second', reading: 'out' },
+      bytes_in: told('Bytes Received', 'Number of bytes in per second', 'in'),
+      bytes_out: told('Bytes Sent', 'Number of bytes out per second', 'out'),
     },
   ),
   ...group(
     'network',
     { type: 'float', units: 'packets/sec', slope: 'both', tmax: 300, digits: 2 },
     {
-      pkts_in: { title: 'Packets Received', description: 'Packets in per second', reading: 'packets_in' },
-      pkts_out: { title: 'Packets Sent', description: 'Packets out per second', reading: 'packets_out' },
+      pkts_in: told('Packets Received', 'Packets in per second', 'packets_in'),
+      pkts_out: told('Packets Sent', 'Packets out per second', 'packets_out'),
     },
   ),
   ...group(
     'disk',
     { type: 'double', units: 'GB', slope: 'both', tmax: 180, digits: 3 },
     {
-      disk_total: {
-        title: 'Total Disk Space',
-        description: 'Total available disk space',
-        tmax: 1200,
-        reading: 'fs_total_mib',
-      },
-      disk_free: {
-        title: 'Disk Space Available',
-        description: 'Total free disk space',
-        reading: 'fs_avail_mib',
-      },
-      part_max_used: {
-        title: 'Maximum Disk Space Used',
-        description: 'Maximum percent used for all partitions',
+      disk_total: told('Total Disk Space', 'Total available disk space', 'fs_total_mib', { tmax: 1200 }),
+      disk_free: told('Disk Space Available', 'Total free disk space', 'fs_avail_mib'),
+      part_max_used: told('Maximum Disk Space Used', 'Maximum percent used for all partitions', 'fs_fullest_pm', {
         type: 'float',
         units: '%',
         digits: 1,
-        reading: 'fs_fullest_pm',
-      },
+      }),
     },
   ),
   ...group(
     'system',
     { type: 'string', units: '', slope: 'zero', tmax: 1200, digits: 0 },
     {
-      boottime: {
-        title: 'Last Boot Time',
-        description: 'The last time that the system was started',
-        type: 'uint32',
-        units: 's',
-        value: { take: host => host.wallSeconds('boot') },
-      },
-      machine_type: {
-        title: 'Machine Type',
-        description: 'System architecture',
-        value: { ...setOf('arch'), take: host => (architecture(host) === undefined ? Number.NaN : 1) },
-        put: (host, page) => page.text(architecture(host) as string),
-      },
+      boottime: told(
+        'Last Boot Time',
+        'The last time that the system was started',
+        { take: host => host.wallSeconds('boot') },
+        { type: 'uint32', units: 's' },
+      ),
+      machine_type: told(
+        'Machine Type',
+        'System architecture',
+        { ...setOf('arch'), take: host => (architecture(host) === undefined ? Number.NaN : 1) },
+        { put: (host, page) => page.text(architecture(host) as string) },
+      ),
       // No other system has a sender. Still, it is sent only if the node reported its system.
-      os_name: {
-        title: 'Operating System',
-        description: 'Operating system name',
-        value: { ...setOf('os_release'), take: () => 1 },
-        put: (_, page) => page.text('Linux'),
-      },
-      os_release: {
-        title: 'Operating System Release',
-        description: 'Operating system release date',
-        value: {
+      os_name: told(
+        'Operating System',
+        'Operating system name',
+        { ...setOf('os_release'), take: () => 1 },
+        { put: (_, page) => page.text('Linux') },
+      ),
+      os_release: told(
+        'Operating System Release',
+        'Operating system release date',
+        {
           ...setOf('os_release'),
           take: ({ view, report }) => (view.getUint8(report + os_release.offset) === 0 ? Number.NaN : 1),
         },
-        put: ({ bytes, report }, page) => safeOn(page, bytes, report + os_release.offset, os_release.count, 'value'),
-      },
+        {
+          put: ({ bytes, report }, page) => safeOn(page, bytes, report + os_release.offset, os_release.count, 'value'),
+        },
+      ),
     },
   ),
   ...group(
     'core',
     { type: 'string', units: '', slope: 'zero', tmax: 300, digits: 0 },
     {
-      gexec: {
-        title: 'Gexec Status',
-        description: 'gexec available',
-        value: { take: () => 1 },
-        put: (_, page) => page.text('OFF'),
-      },
+      gexec: told('Gexec Status', 'gexec available', { take: () => 1 }, { put: (_, page) => page.text('OFF') }),
     },
   ),
 ];
@@ -310,16 +258,8 @@ export const OURS: readonly Metric[] = [
     'memory',
     { type: 'float', units: 'KB', slope: 'both', tmax: 180, digits: 0 },
     {
-      mem_sreclaimable: {
-        title: 'Slab Memory Reclaimable',
-        description: 'Amount of reclaimable slab memory',
-        reading: 'mem_sreclaimable_mib',
-      },
-      mem_available: {
-        title: 'Available Memory',
-        description: 'Estimate of how much memory is available',
-        reading: 'mem_avail_mib',
-      },
+      mem_sreclaimable: told('Slab Memory Reclaimable', 'Amount of reclaimable slab memory', 'mem_sreclaimable_mib'),
+      mem_available: told('Available Memory', 'Estimate of how much memory is available', 'mem_avail_mib'),
     },
   ),
   ...group(

@@ -83,15 +83,21 @@ export function counter(name: string, reading: string, more: More = {}): MetricF
   return ofReading(`${name}_total`, 'counter', reading, more);
 }
 
-/** Several series with different labels. */
-export function several(
+/** Several series with different values of a label. */
+export function several<Value extends string>(
   name: string,
   type: MetricFamily['type'],
   help: string,
   label: string,
-  columns: Readonly<Record<string, MetricColumn>>,
+  values: readonly Value[],
+  columnOf: (value: Value, which: number) => MetricColumn,
 ): MetricFamily {
-  const series = Object.entries(columns).map(([value, column]): Series => ({ labels: `${label}="${value}",`, column }));
+  const series = values.map(
+    (value, which): Series => ({
+      labels: `${label}="${value}",`,
+      column: columnOf(value, which),
+    }),
+  );
   return { name, type, help, series };
 }
 

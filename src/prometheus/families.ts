@@ -25,28 +25,8 @@ import {
   one,
   several,
 } from './building.js';
-import type { Label, MetricFamily, Whose } from './family.js';
+import type { Label, MetricColumn, MetricFamily, Whose } from './family.js';
 import { escaped } from './plan.js';
-
-/** The collectors that are used by default. */
-export const DEFAULT_COLLECTORS = [
-  'state',
-  'reports',
-  'cpu',
-  'memory',
-  'pressure',
-  'disk',
-  'network',
-  'gpu',
-  'power',
-  'filesystem',
-  'health',
-  'receiver',
-] as const;
-/** The collectors that must be asked for: useful to some users, and with many series. */
-const MORE_COLLECTORS = ['system', 'meminfo', 'interfaces', 'gpus'] as const;
-export const COLLECTORS = [...DEFAULT_COLLECTORS, ...MORE_COLLECTORS];
-export type CollectorName = (typeof COLLECTORS)[number];
 
 const { fields } = structs.report;
 
@@ -84,17 +64,11 @@ function perProblem(
   of: Whose,
   take: (snapshot: Snapshot, index: number, problem: (typeof PROBLEMS)[number], mask: number) => number,
 ): MetricFamily {
-  const columns = PROBLEMS.map(problem => {
+  return several(`node_problem${name}`, 'gauge', help, 'problem', PROBLEMS, problem => {
     const mask = problemBit(problem);
-    return [
-      problem,
-      column(
-        ofState((snapshot, index) => take(snapshot, index, problem, mask)),
-        of,
-      ),
-    ] as const;
+    const ofNode = ofState((snapshot, index) => take(snapshot, index, problem, mask));
+    return column(ofNode, of);
   });
-  return several(`node_problem${name}`, 'gauge', help, 'problem', Object.fromEntries(columns));
 }
 
 const STATE: readonly MetricFamily[] = [
@@ -103,13 +77,12 @@ const STATE: readonly MetricFamily[] = [
     'gauge',
     'How the node is: 1 for the state in which it is, 0 for the others. Unknown: the receiver is stalled, and nothing is known about nodes.',
     'state',
-    Object.fromEntries(
-      STATES.map(state => {
-        const number = NUMBERED.indexOf(state);
-        const take = ({ overview }: Snapshot, index: number) => (overview.states[index] === number ? 1 : 0);
-        return [state, column(ofState(take), 'all')];
-      }),
-    ),
+    STATES,
+    state => {
+      const number = NUMBERED.indexOf(state);
+      const take = ({ overview }: Snapshot, index: number) => (overview.states[index] === number ? 1 : 0);
+      return column(ofState(take), 'all');
+    },
   ),
   gauge('node_report_age_seconds', 'age', {
     of: 'known',
@@ -216,18 +189,20 @@ const REPORTS: readonly MetricFamily[] = [
   gauge('node_report_delay_seconds', 'late_us', { help: 'How late the last report was made: a starved node is late.' }),
 ];
 
+/** The time of all CPUs in a mode. */
+export const cpuTime = (kind: (typeof CPU_KINDS)[number], which: number): MetricColumn => ({
+  ...columnOf(known(`cpu_${kind}_ms`), 'live'),
+  kept: { which, how: 'highest' },
+});
+
 const CPU: readonly MetricFamily[] = [
   several(
     'node_cpu_seconds_total',
     'counter',
     'Time of all CPUs together, by what they did.',
     'mode',
-    Object.fromEntries(
-      CPU_KINDS.map((kind, which) => [
-        kind,
-        { ...columnOf(known(`cpu_${kind}_ms`), 'live'), kept: { which, how: 'highest' } },
-      ]),
-    ),
+    CPU_KINDS,
+    cpuTime,
   ),
   gauge('node_cpus_online', 'cpus_online'),
   gauge('node_cpus_present', 'cpus_present'),
@@ -266,29 +241,21 @@ const MEMINFO: readonly MetricFamily[] = [
   memory('corrupted', 'mem_corrupted_kib'),
 ];
 
+function pressure(
+  name: 'waiting' | 'stalled',
+  who: string,
+  amount: 'some' | 'full',
+  ...resources: ('cpu' | 'memory' | 'io' | 'irq')[]
+): MetricFamily {
+  const help = `Time in which ${who} waited for the resource.`;
+  return several(`node_pressure_${name}_seconds_total`, 'counter', help, 'resource', resources, resource =>
+    columnOf(known(`psi_${resource === 'memory' ? 'mem' : resource}_${amount}_us`), 'live'),
+  );
+}
+
 const PRESSURE: readonly MetricFamily[] = [
-  several(
-    'node_pressure_waiting_seconds_total',
-    'counter',
-    'Time in which some task waited for the resource.',
-    'resource',
-    {
-      cpu: columnOf(known('psi_cpu_some_us'), 'live'),
-      memory: columnOf(known('psi_mem_some_us'), 'live'),
-      io: columnOf(known('psi_io_some_us'), 'live'),
-    },
-  ),
-  several(
-    'node_pressure_stalled_seconds_total',
-    'counter',
-    'Time in which all tasks at once waited for the resource.',
-    'resource',
-    {
-      memory: columnOf(known('psi_mem_full_us'), 'live'),
-      io: columnOf(known('psi_io_full_us'), 'live'),
-      irq: columnOf(known('psi_irq_full_us'), 'live'),
-    },
-  ),
+  pressure('waiting', 'some task', 'some', 'cpu', 'memory', 'io'),
+  pressure('stalled', 'all tasks at once', 'full', 'memory', 'io', 'irq'),
 ];
 
 const ofDisks = { label: devices(field('disks')) };
@@ -362,20 +329,13 @@ const FILESYSTEM: readonly MetricFamily[] = [
   gauge('node_filesystem_fullest_ratio', 'fs_fullest_pm'),
 ];
 
+const flagged = (flag: 'held' | 'root_readonly', help: string) =>
+  one(`node_${flag}`, 'gauge', help, column(bit('flags', flag), 'live'));
+
 const HEALTH: readonly MetricFamily[] = [
   gauge('node_health', 'health', { help: 'What its own health check says: 0 unknown, 1 ok, 2 warning, 3 bad.' }),
-  one(
-    'node_held',
-    'gauge',
-    '1 while the node is put on hold by its administrator.',
-    column(bit('flags', 'held'), 'live'),
-  ),
-  one(
-    'node_root_readonly',
-    'gauge',
-    '1 while the root file system of the node is read-only.',
-    column(bit('flags', 'root_readonly'), 'live'),
-  ),
+  flagged('held', '1 while the node is put on hold by its administrator.'),
+  flagged('root_readonly', '1 while the root file system of the node is read-only.'),
   counter('node_oom_kills', 'oom_kills'),
   counter('node_hung_tasks', 'hung_tasks'),
   counter('node_memory_errors_corrected', 'edac_ce', keptTally('edac_ce')),
@@ -452,8 +412,8 @@ const GPUS: readonly MetricFamily[] = [
   ),
 ];
 
-/** The metrics of nodes, by collector; `receiver` has none of them. */
-export const FAMILIES: Readonly<Record<CollectorName, readonly MetricFamily[]>> = {
+/** The metrics of nodes, by the collectors that are used by default; `receiver` has none of them. */
+const USUAL = {
   state: STATE,
   reports: REPORTS,
   cpu: CPU,
@@ -466,8 +426,10 @@ export const FAMILIES: Readonly<Record<CollectorName, readonly MetricFamily[]>> 
   filesystem: FILESYSTEM,
   health: HEALTH,
   receiver: [],
-  system: SYSTEM,
-  meminfo: MEMINFO,
-  interfaces: INTERFACES,
-  gpus: GPUS,
 };
+/** By those that must be asked for: useful to some users, and with many series. */
+const MORE = { system: SYSTEM, meminfo: MEMINFO, interfaces: INTERFACES, gpus: GPUS };
+export type CollectorName = keyof typeof USUAL | keyof typeof MORE;
+export const FAMILIES: Readonly<Record<CollectorName, readonly MetricFamily[]>> = { ...USUAL, ...MORE };
+export const DEFAULT_COLLECTORS = Object.keys(USUAL) as CollectorName[];
+export const COLLECTORS = Object.keys(FAMILIES) as CollectorName[];

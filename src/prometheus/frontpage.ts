@@ -23,7 +23,7 @@ function boardLine(board: ScrapedBoard): string {
 /** The page; `token` of the server. */
 export function frontPage(boards: readonly ScrapedBoard[], nodeMetrics: boolean, token: string): string {
   const link = linker(token);
-  const more = COLLECTORS.filter(name => !(DEFAULT_COLLECTORS as readonly string[]).includes(name));
+  const more = COLLECTORS.filter(name => !DEFAULT_COLLECTORS.includes(name));
   return `<!DOCTYPE html>
 <html lang="en">
 <head><meta charset="utf-8"><title>beoboard for Prometheus</title></head>

@@ -17,9 +17,10 @@ import {
   nanoseconds,
   ofInterface,
   one,
+  several,
 } from './building.js';
-import { releaseOf } from './families.js';
-import type { Label, MetricFamily, Series } from './family.js';
+import { cpuTime, releaseOf } from './families.js';
+import type { Label, MetricFamily } from './family.js';
 import { BOOT_TIME } from './names.js';
 import { escaped } from './plan.js';
 
@@ -48,18 +49,6 @@ const meanOf: Label = cursor => {
 
 /** The largest number of CPUs that a mean can have. */
 const divisor: Measure = { take: cursor => taken(cpusPresent, cursor) };
-
-/** By the CPUs that the machine has, because the online ones come and go. */
-const cpuSeconds: readonly Series[] = CPU_KINDS.map((kind, which) => ({
-  labels: `mode="${kind}",`,
-  column: {
-    ...columnOf(known(`cpu_${kind}_ms`), 'live'),
-    kept: { which, how: 'highest' },
-    per: divisor,
-    digits: 6,
-    label: meanOf,
-  },
-}));
 
 const [reclaimable, unreclaimable] = [field('mem_sreclaimable_mib'), field('mem_sunreclaim_mib')];
 const slab: Measure = {
@@ -123,12 +112,15 @@ export const NODE_FAMILIES: readonly MetricFamily[] = [
   metric('load1', 'gauge', '1m load average.', 'load1_c'),
   metric('load5', 'gauge', '5m load average.', 'load5_c'),
   metric('load15', 'gauge', '15m load average.', 'load15_c'),
-  {
-    name: 'cpu_seconds_total',
-    type: 'counter',
-    help: 'Seconds the CPUs spent in each mode: the mean over all CPUs of the node.',
-    series: cpuSeconds,
-  },
+  several(
+    'cpu_seconds_total',
+    'counter',
+    'Seconds the CPUs spent in each mode: the mean over all CPUs of the node.',
+    'mode',
+    CPU_KINDS,
+    // By the CPUs that the machine has, because the online ones come and go.
+    (kind, which) => ({ ...cpuTime(kind, which), per: divisor, digits: 6, label: meanOf }),
+  ),
   memory('MemTotal', 'mem_total_mib'),
   memory('MemAvailable', 'mem_avail_mib'),
   memory('MemFree', 'mem_free_mib'),
