@@ -5,22 +5,7 @@
 import { SCALES, type Scale } from '../readings/scales.js';
 import { SlicedLook } from '../service/slices.js';
 import type { JobAnswer, NodeHistory, Runs, StateRuns } from './answers.js';
-import {
-  addValues,
-  BLOCK,
-  BYTES,
-  bitsAt,
-  COUNTS,
-  copyValues,
-  countStates,
-  GroupSums,
-  groupColumns,
-  HistoryBlock,
-  HistoryRows,
-  KEPT_BITS,
-  putBits,
-  VALUES,
-} from './historyrows.js';
+import { BLOCK, BYTES, COUNTS, GroupSums, HistoryBlock, HistoryRows, KEPT_BITS, VALUES } from './historyrows.js';
 import { type Grouped, withRoom } from './layouts.js';
 import { TICK_MS, type WatcherTick } from './watcher.js';
 import { type BoardStatus, CELL, type GapKind, numberOf, RIVER, STATE_MASK, STATES, VALUE_MOST } from './wire.js';
@@ -133,7 +118,7 @@ export class RiverHistory {
     const block = this.#blocks[Math.floor(place / BLOCK)];
     if (block === undefined) return;
     const at = place % BLOCK;
-    for (let column = 0; column < COLUMNS; column++) putBits(block, at, column, GAP);
+    for (let column = 0; column < COLUMNS; column++) block.putBits(at, column, GAP);
     for (let i = at; i < block.values.length; i += BLOCK) block.values[i] = NONE;
   }
 
@@ -142,7 +127,7 @@ export class RiverHistory {
     for (let i = 0; i < count; i++) {
       const node = this.#ofNode[i] as number;
       if (node < MOST_NODES)
-        putBits(this.#blocks[node >>> 8] as HistoryBlock, node & (BLOCK - 1), place, (first[i] as number) & KEPT_BITS);
+        this.#blocks[node >>> 8]?.putBits(node & (BLOCK - 1), place, (first[i] as number) & KEPT_BITS);
     }
   }
 
@@ -180,12 +165,7 @@ export class RiverHistory {
       row.counts.fill(0, place * COUNTS, (place + 1) * COUNTS);
       row.values.fill(NONE, place * VALUES, (place + 1) * VALUES);
     }
-    for (let group = 0; group < sums.groups; group++) {
-      if (!sums.has(group)) continue;
-      const row = rows.ofGroup(group);
-      sums.writeCounts(group, row, place);
-      sums.writeValues(group, row, place);
-    }
+    sums.write(rows, place, true);
   }
 
   #groupsOf(rows: HistoryRows, count: number): Uint32Array {
@@ -226,7 +206,7 @@ export class RiverHistory {
     const { places, sinceMs } = this.#span();
     const isWide = [...rows.byName.values()].some(({ counts }) => counts instanceof Uint32Array);
     const named = [...rows.byName].filter(([, row]) => row.counts.some(value => value > 0));
-    const columns = named.map(([, row]) => groupColumns(row, places, scale, isWide));
+    const columns = named.map(([, row]) => row.columns(places, scale, isWide));
     return {
       head: {
         seq: this.#newestSeq,
@@ -292,7 +272,9 @@ export class RiverHistory {
   /** The states of a node in these columns, each as in the low bits of a cell, or a gap. */
   #bitsOf(name: string, places: readonly number[]): Uint8Array {
     const kept = this.#kept(name);
-    return Uint8Array.from(places, place => (place < 0 || kept === undefined ? GAP : bitsAt(...kept, place)));
+    if (kept === undefined) return new Uint8Array(places.length).fill(GAP);
+    const [block, at] = kept;
+    return Uint8Array.from(places, place => (place < 0 ? GAP : block.bitsAt(at, place)));
   }
 
   /** A reading of a node in the columns of these numbers, each as in the river. */
@@ -382,20 +364,14 @@ export class RiverHistory {
       if (this.#numbers[place] !== number) continue;
       if (roster !== this.#roster) [groups, roster] = [this.#groupsByPlace(rows, this.#known), this.#roster];
       const sums = new GroupSums(rows.groups);
-      for (const [number, block] of this.#blocks.entries()) countStates(block, groups, number * BLOCK, place, sums);
+      for (const [number, block] of this.#blocks.entries()) block.countStates(groups, number * BLOCK, place, sums);
       const slow = place - (place % EVERY);
       // The readings of its ten seconds, which were taken in the first of them.
       const hasValues = this.#numbers[slow] === number - (place % EVERY);
       if (hasValues)
-        if (place !== slow) copyValues(rows, slow, place);
-        else
-          for (const [number, block] of this.#blocks.entries()) addValues(block, groups, number * BLOCK, place, sums);
-      for (let group = 0; group < sums.groups; group++) {
-        if (!sums.has(group)) continue;
-        const row = rows.ofGroup(group);
-        sums.writeCounts(group, row, place);
-        if (place === slow) sums.writeValues(group, row, place);
-      }
+        if (place !== slow) rows.copyValues(slow, place);
+        else for (const [number, block] of this.#blocks.entries()) block.addValues(groups, number * BLOCK, place, sums);
+      sums.write(rows, place, place === slow);
       await slices.next();
     }
   }

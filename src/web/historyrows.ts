@@ -25,6 +25,37 @@ export class HistoryBlock {
   readonly states = new Uint8Array((COLUMNS * BLOCK) / 2).fill(GAP | (GAP << 4));
   /** For each column of readings, for each reading. */
   readonly values = new Uint8Array(SLOW * SCALES.length * BLOCK).fill(NONE);
+
+  /** The KEPT_BITS of a node, or GAP. */
+  bitsAt(at: number, column: number): number {
+    return ((this.states[(column * BLOCK + at) >> 1] as number) >> ((at & 1) * 4)) & 15;
+  }
+
+  putBits(at: number, column: number, bits: number): void {
+    const byte = (column * BLOCK + at) >> 1;
+    const shift = (at & 1) * 4;
+    this.states[byte] = ((this.states[byte] as number) & ~(15 << shift)) | (bits << shift);
+  }
+
+  /** Counts its nodes in a column; `groups`: for each node from number `first` on. */
+  countStates(groups: Int32Array, first: number, column: number, sums: GroupSums): void {
+    for (let at = 0, byte = (column * BLOCK) / 2; at < BLOCK; at += 2, byte++) {
+      const two = this.states[byte] as number;
+      const [even, odd] = [groups[first + at] as number, groups[first + at + 1] as number];
+      if (even >= 0 && (two & 15) !== GAP) sums.count(even, two & 15);
+      if (odd >= 0 && two >> 4 !== GAP) sums.count(odd, two >> 4);
+    }
+  }
+
+  /** Adds its readings for the seconds that begin with that column. */
+  addValues(groups: Int32Array, first: number, column: number, sums: GroupSums): void {
+    let from = (column / EVERY) * SCALES.length * BLOCK;
+    for (let scale = 0; scale < SCALES.length; scale++)
+      for (let at = 0; at < BLOCK; at++, from++) {
+        const group = groups[first + at] as number;
+        if (group >= 0) sums.add(group, scale, this.values[from] as number);
+      }
+  }
 }
 
 class GroupHistory {
@@ -35,9 +66,24 @@ class GroupHistory {
     return this.values.length + this.counts.byteLength;
   }
 
-  /** Makes wider arrays for numbers that do not fit. */
-  widen(): void {
-    this.counts = Uint32Array.from(this.counts);
+  /** Its columns, packed as in RIVER. */
+  columns(places: readonly number[], scale: number, isWide: boolean): Uint8Array {
+    const { counts, values } = this;
+    const size = isWide ? 4 : 2;
+    const packed = new Uint8Array(places.length * (COUNTS * size + 3));
+    const view = new DataView(packed.buffer);
+    const behind = places.length * COUNTS * size;
+    for (const [i, place] of places.entries()) {
+      for (let count = 0; count < COUNTS; count++) {
+        const number = place < 0 ? 0 : (counts[place * COUNTS + count] as number);
+        const at = (count * places.length + i) * size;
+        if (isWide) view.setUint32(at, number, true);
+        else view.setUint16(at, number, true);
+      }
+      for (let j = 0; j < 3; j++)
+        packed[behind + j * places.length + i] = place < 0 ? NONE : (values[place * VALUES + 3 * scale + j] as number);
+    }
+    return packed;
   }
 }
 
@@ -89,6 +135,11 @@ export class HistoryRows {
     return bytes;
   }
 
+  /** Copies the readings of another column. */
+  copyValues(from: number, to: number): void {
+    for (const { values } of this.byName.values()) values.copyWithin(to * VALUES, from * VALUES, (from + 1) * VALUES);
+  }
+
   row(name: string | undefined): GroupHistory {
     const known = this.byName.get(name);
     if (known !== undefined) return known;
@@ -134,18 +185,29 @@ export class GroupSums {
     this.#measured[at] = (this.#measured[at] as number) + 1;
   }
 
-  has(group: number): boolean {
+  /** Writes the groups that have nodes into a column of their rows; `values`: not only their counts. */
+  write(rows: HistoryRows, column: number, values: boolean): void {
+    for (let group = 0; group < this.groups; group++) {
+      if (!this.#has(group)) continue;
+      const row = rows.ofGroup(group);
+      this.#writeCounts(group, row, column);
+      if (values) this.#writeValues(group, row, column);
+    }
+  }
+
+  #has(group: number): boolean {
     for (let i = group * COUNTS; i < (group + 1) * COUNTS; i++) if (this.counts[i] !== 0) return true;
     return false;
   }
 
-  writeCounts(group: number, row: GroupHistory, column: number): void {
+  #writeCounts(group: number, row: GroupHistory, column: number): void {
     const counts = this.counts.subarray(group * COUNTS, (group + 1) * COUNTS);
-    if (row.counts instanceof Uint16Array && counts.some(count => count > 0xffff)) row.widen();
+    if (row.counts instanceof Uint16Array && counts.some(count => count > 0xffff))
+      row.counts = Uint32Array.from(row.counts);
     row.counts.set(counts, column * COUNTS);
   }
 
-  writeValues(group: number, row: GroupHistory, column: number): void {
+  #writeValues(group: number, row: GroupHistory, column: number): void {
     for (let scale = 0; scale < SCALES.length; scale++) {
       const from = group * SCALES.length + scale;
       const measured = this.#measured[from] as number;
@@ -156,76 +218,4 @@ export class GroupSums {
       row.values[at + 2] = isKnown ? (this.#most[from] as number) : NONE;
     }
   }
-}
-
-/** The KEPT_BITS of a node, or GAP. */
-export function bitsAt({ states }: HistoryBlock, at: number, column: number): number {
-  return ((states[(column * BLOCK + at) >> 1] as number) >> ((at & 1) * 4)) & 15;
-}
-
-export function putBits({ states }: HistoryBlock, at: number, column: number, bits: number): void {
-  const byte = (column * BLOCK + at) >> 1;
-  const shift = (at & 1) * 4;
-  states[byte] = ((states[byte] as number) & ~(15 << shift)) | (bits << shift);
-}
-
-/** Counts a block's nodes in a column; `groups`: for each node from number `first` on. */
-export function countStates(
-  { states }: HistoryBlock,
-  groups: Int32Array,
-  first: number,
-  column: number,
-  sums: GroupSums,
-): void {
-  for (let at = 0, byte = (column * BLOCK) / 2; at < BLOCK; at += 2, byte++) {
-    const two = states[byte] as number;
-    const [even, odd] = [groups[first + at] as number, groups[first + at + 1] as number];
-    if (even >= 0 && (two & 15) !== GAP) sums.count(even, two & 15);
-    if (odd >= 0 && two >> 4 !== GAP) sums.count(odd, two >> 4);
-  }
-}
-
-/** Adds the readings of a block for the seconds that begin with that column. */
-export function addValues(
-  { values }: HistoryBlock,
-  groups: Int32Array,
-  first: number,
-  column: number,
-  sums: GroupSums,
-): void {
-  let from = (column / EVERY) * SCALES.length * BLOCK;
-  for (let scale = 0; scale < SCALES.length; scale++)
-    for (let at = 0; at < BLOCK; at++, from++) {
-      const group = groups[first + at] as number;
-      if (group >= 0) sums.add(group, scale, values[from] as number);
-    }
-}
-
-/** Copies the readings of another column. */
-export function copyValues(rows: HistoryRows, from: number, to: number): void {
-  for (const { values } of rows.byName.values()) values.copyWithin(to * VALUES, from * VALUES, (from + 1) * VALUES);
-}
-
-/** The columns of a row, packed as in RIVER. */
-export function groupColumns(
-  { counts, values }: GroupHistory,
-  places: readonly number[],
-  scale: number,
-  isWide: boolean,
-): Uint8Array {
-  const size = isWide ? 4 : 2;
-  const packed = new Uint8Array(places.length * (COUNTS * size + 3));
-  const view = new DataView(packed.buffer);
-  const behind = places.length * COUNTS * size;
-  for (const [i, place] of places.entries()) {
-    for (let count = 0; count < COUNTS; count++) {
-      const number = place < 0 ? 0 : (counts[place * COUNTS + count] as number);
-      const at = (count * places.length + i) * size;
-      if (isWide) view.setUint32(at, number, true);
-      else view.setUint16(at, number, true);
-    }
-    for (let j = 0; j < 3; j++)
-      packed[behind + j * places.length + i] = place < 0 ? NONE : (values[place * VALUES + 3 * scale + j] as number);
-  }
-  return packed;
 }
