@@ -172,6 +172,7 @@ const ofJournal = {
   'last_words?': said(),
   'words_from?': text('the stamp of that report'),
   'goodbye?': flag(),
+  'stood_still_ms?': number('for so long, at most, they or their senders had stood still when they were heard again'),
   'jobs?': array(JOURNAL_JOB, 'those on its nodes'),
   'jobs_left_out?': integer('how many more, for which its line had no room'),
 };

@@ -63,25 +63,24 @@ export function saidFacts(rows: readonly SaidWord[]): string[] {
   return rows.length === 0 ? ['nothing that explains it'] : rows.map(row => MEANING[row]);
 }
 
-/** What the report said that ended silences: `the node or its sender stood still for 13.6s`; undefined: nothing. */
-export function stoodStill(ms: readonly (number | undefined)[]): string | undefined {
-  const known = ms.filter(one => one !== undefined).sort((a, b) => a - b);
-  if (known.length === 0) return undefined;
-  const [least, most] = [known[0], known.at(-1)].map((one = 0) =>
+/**
+ * What the reports said that ended the silences of so many nodes: `the node or its sender stood still for 13.6s`;
+ * undefined: nothing. `known`: for how many these times are.
+ */
+export function stoodStill(ms: readonly number[], nodes: number, known = ms.length): string | undefined {
+  if (ms.length === 0) return undefined;
+  const sorted = ms.toSorted((a, b) => a - b);
+  const [least, most] = [sorted[0], sorted.at(-1)].map((one = 0) =>
     one >= STILL_MOST_MS ? 'over 71 min' : formatDuration(one),
   );
-  const who =
-    ms.length === 1
-      ? 'the node or its sender'
-      : known.length === ms.length
-        ? 'the nodes or their senders'
-        : `${known.length} of them`;
+  const all = nodes === 1 ? 'the node or its sender' : 'the nodes or their senders';
+  const who = known === nodes ? all : `${known} of them`;
   return `${who} stood still for ${least === most ? least : `${least} to ${most}`}`;
 }
 
 /** In words that follow an event of so many nodes, of which each stood still for so long, or said these rows last. */
 export function afterEvent(stillMs: number | undefined, rows: readonly SaidWord[] | undefined, nodes: number): string {
-  if (stillMs !== undefined) return `; ${stoodStill(nodes === 1 ? [stillMs] : [stillMs, stillMs])}`;
+  if (stillMs !== undefined) return `; ${stoodStill([stillMs], nodes, nodes)}`;
   return rows === undefined ? '' : `; ${afterwards(rows, nodes)}`;
 }
 

@@ -18,6 +18,8 @@ export interface LastEnd extends Pick<ToldEvent, 'jobs' | 'jobsLeftOut'> {
   readonly boot?: Line | undefined;
   /** When the nodes were heard again after the silence, ms since 1970: the first and the last of them. */
   readonly heardMs?: readonly [first: number, last: number] | undefined;
+  /** For so long they or their senders had stood still then, ms. */
+  readonly stillMs?: number | undefined;
 }
 
 /** A line, and where its jobs are found. */
@@ -31,6 +33,7 @@ interface NodeEnd {
   silent?: LocatedLine | undefined;
   boot?: LocatedLine | undefined;
   heardMs?: number;
+  stillMs?: number | undefined;
 }
 
 /** A boot is the end of a silence if both stand so close together, ms: nodes that share a line are 2 s apart. */
@@ -62,9 +65,10 @@ export function lastEnds(journal: Journal, asked: EventQuery): LastEnd[] {
         break;
       case 'heard_again': {
         const order = end?.silent === undefined ? 1 : compareEnd(end.silent.line, line);
-        if (order === 0 && end !== undefined) end.heardMs ??= ms(line.to);
+        const heard = { heardMs: ms(line.to), stillMs: line.stood_still_ms };
+        if (order === 0 && end !== undefined) ends.set(node, { ...heard, ...end });
         // Of a node that falls silent again within a minute, only the end may stand there.
-        else if (order > 0 && isIn) ends.set(node, { silent: found, heardMs: ms(line.to) });
+        else if (order > 0 && isIn) ends.set(node, { silent: found, ...heard });
         break;
       }
       case 'boot':
@@ -82,10 +86,10 @@ export function lastEnds(journal: Journal, asked: EventQuery): LastEnd[] {
 
   const together = new Map<string, { end: NodeEnd; nodes: string[]; heardMs: [first: number, last: number] }>();
   for (const [node, end] of ends) {
-    const { silent, boot, heardMs } = end;
+    const { silent, boot, heardMs, stillMs } = end;
     const overMs = silent === undefined ? ms(boot?.line.from) : (heardMs ?? Number.POSITIVE_INFINITY);
     if (overMs < asked.sinceMs) continue;
-    const key = [silent?.line.id, boot?.line.id, heardMs === undefined].join();
+    const key = [silent?.line.id, boot?.line.id, heardMs === undefined, stillMs].join();
     const group = getOrInsert(together, key, () => ({
       ...{ end, nodes: [], heardMs: [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY] as [number, number] },
     }));
@@ -105,6 +109,7 @@ export function lastEnds(journal: Journal, asked: EventQuery): LastEnd[] {
         silent: end.silent?.line,
         boot: end.boot?.line,
         heardMs: end.heardMs === undefined ? undefined : heardMs,
+        stillMs: end.stillMs,
         jobs: told?.jobs ?? [],
         jobsLeftOut: told?.jobsLeftOut,
       };

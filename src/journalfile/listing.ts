@@ -23,6 +23,8 @@ export interface Ending {
   readonly toLastMs: number;
   readonly leastMs: number;
   readonly mostMs: number;
+  /** How many of them are known to have stood still, and for how long. */
+  readonly still?: { readonly count: number; readonly leastMs: number; readonly mostMs: number } | undefined;
 }
 
 export interface ToldEvent {
@@ -82,6 +84,7 @@ interface ListingRow {
   /** How long it lasted, for the first and the last of its nodes. */
   least: number;
   most: number;
+  still?: Ending['still'];
   /** For how many nodes it goes on, and for how many its end was not recorded. */
   left: number;
   unrecorded: number;
@@ -205,6 +208,11 @@ export class Listing {
     row.toLast = Math.max(row.toLast || toLastMs, toLastMs);
     row.least = Math.min(Number.isNaN(row.least) ? Number.POSITIVE_INFINITY : row.least, toMs - fromMs);
     row.most = Math.max(Number.isNaN(row.most) ? Number.NEGATIVE_INFINITY : row.most, toLastMs - fromMs);
+    const { stood_still_ms: still } = line;
+    if (still !== undefined) {
+      const { count = 0, leastMs = still, mostMs = still } = row.still ?? {};
+      row.still = { count: count + 1, leastMs: Math.min(leastMs, still), mostMs: Math.max(mostMs, still) };
+    }
     this.#over(key, number);
   }
 
@@ -261,7 +269,7 @@ export class Listing {
   teller(): (row: number) => ToldEvent | undefined {
     const partly = this.#partly();
     return row => {
-      const { place, to: toMs, toLast, least, most, unrecorded } = this.#rows[row] as ListingRow;
+      const { place, to: toMs, toLast, least, most, still, unrecorded } = this.#rows[row] as ListingRow;
       const line = this.journal.lineAt(place);
       if (line === undefined) return undefined;
       const some = this.#some.get(row);
@@ -269,7 +277,7 @@ export class Listing {
       const goesOn = partly.get(row);
       return {
         ...told,
-        ending: Number.isNaN(least) ? undefined : { toMs, toLastMs: toLast, leastMs: least, mostMs: most },
+        ending: Number.isNaN(least) ? undefined : { toMs, toLastMs: toLast, leastMs: least, mostMs: most, still },
         unrecorded,
         goesOn: goesOn && (told.line.nodes === undefined || goesOn.length === told.line.count ? true : goesOn),
       };

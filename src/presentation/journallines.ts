@@ -1,7 +1,7 @@
 // What journals tell, as lines for people and objects for programs. Pure. The words are those of `eventlines.ts`.
 
 import type { BoardChange } from '../changes/changes.js';
-import { afterEvent } from '../changes/lastwords.js';
+import { afterEvent, stoodStill } from '../changes/lastwords.js';
 import { BEGINS, EVENTS, type Line, lastWordsOf, TOGETHER_MS } from '../journalfile/format.js';
 import type { LastEnd } from '../journalfile/lastends.js';
 import type { Ending, ToldEvent } from '../journalfile/listing.js';
@@ -51,8 +51,8 @@ function jobsText({ jobs = [], jobsLeftOut = 0 }: Pick<ToldEvent, 'jobs' | 'jobs
   return `; ${jobs.length + jobsLeftOut === 1 ? 'job' : 'jobs'} ${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-const lastWordsText = (line: Line) =>
-  afterEvent(line.stood_still_ms, line.last_words && lastWordsOf(line), line.count ?? 1);
+const lastWordsText = (line: Line, stillMs = line.stood_still_ms) =>
+  afterEvent(stillMs, line.last_words && lastWordsOf(line), line.count ?? 1);
 
 /** Whether it was seen once: a problem that a single report has shown. */
 const isMoment = ({ mostMs }: Ending) => mostMs === 0;
@@ -189,7 +189,9 @@ function toldText(told: ToldEvent, paint: Painter, isNamed: boolean): string {
   const { nodes, count = 1, first, board } = line;
   const whose = `${isNamed ? `${oneLine(board)}: ` : ''}${nodes === undefined ? '' : `${nodesText(nodes, count, of, first)} `}`;
   const what = `${whatText(line, paint)}${lastedText(told)}${afterText(line)}`;
-  return `${whose}${what}${lastWordsText(line)}${jobsText(told)}${remarksText(line)}`;
+  const { still } = told.ending ?? {};
+  const why = still && `; ${stoodStill([still.leastMs, still.mostMs], count, still.count)}`;
+  return `${whose}${what}${why ?? lastWordsText(line)}${jobsText(told)}${remarksText(line)}`;
 }
 
 /** A line for people. `isNamed`: with the board's name, because there are several. */
@@ -221,6 +223,7 @@ function endingOf(told: ToldEvent) {
     ...(of !== undefined && { of }),
     ...(ending !== undefined && { to: iso(ending.toMs) }),
     ...(ending !== undefined && ending.toLastMs > ending.toMs && { to_last: iso(ending.toLastMs) }),
+    ...(ending?.still && { stood_still_ms: ending.still.mostMs }),
     ...(unrecorded > 0 && { unrecorded }),
     ...(goesOn !== undefined && { goes_on: goesOn === true ? (line.nodes ?? true) : fold(goesOn) }),
     ...jobsOf(told),
@@ -239,7 +242,7 @@ const wasSaid = ({ silent, boot }: LastEnd) => (boot?.last_words === undefined ?
 
 /** A line for people. */
 export function lastEndLine(end: LastEnd, paint: Painter, isNamed: boolean): string {
-  const { silent, boot, nodes, count, heardMs, board } = end;
+  const { silent, boot, nodes, count, heardMs, stillMs, board } = end;
   const line = (silent ?? boot) as Line;
   const first = count > 1 && line.count === count ? line.first : undefined;
   const fromMs = ms(line.from ?? line.at);
@@ -254,12 +257,12 @@ export function lastEndLine(end: LastEnd, paint: Painter, isNamed: boolean): str
       ? `${whatText(line, paint)}${heard}`
       : `fell ${paint.state('silent', 'silent')} without goodbye, ${boot === undefined ? again : `booted ${wallTime(ms(boot.from ?? boot.at))}`}`;
   const said = wasSaid(end);
-  return `${wallTime(fromMs)}  ${whose}${what}${said === undefined ? '' : lastWordsText({ ...said, count })}${jobsText(end)}\n`;
+  return `${wallTime(fromMs)}  ${whose}${what}${said === undefined ? '' : lastWordsText({ ...said, count }, stillMs)}${jobsText(end)}\n`;
 }
 
 /** The same as a line of JSON. */
 export function lastEndObject(end: LastEnd): string {
-  const { silent, boot, nodes, count, heardMs, board } = end;
+  const { silent, boot, nodes, count, heardMs, stillMs, board } = end;
   const line = (silent ?? boot) as Line;
   const said = wasSaid(end);
   const goodbye = silent === undefined ? (boot?.goodbye ?? (boot?.last_words && false)) : false;
@@ -267,7 +270,7 @@ export function lastEndObject(end: LastEnd): string {
     ...{ schema: 1, id: line.id, board, event: line.event, from: line.from, nodes, count },
     ...(count > 1 && line.count === count && { first: line.first }),
     ...{ goodbye, last_words: said?.last_words, words_from: boot?.words_from ?? silent?.from },
-    ...(heardMs && { to: iso(heardMs[0]), to_last: iso(heardMs[1]) }),
+    ...(heardMs && { to: iso(heardMs[0]), to_last: iso(heardMs[1]), stood_still_ms: stillMs }),
     ...(silent && boot && { boot: boot.from }),
     ...jobsOf(end),
   })}\n`;

@@ -179,7 +179,7 @@ function remembered({ snapshot, memory, problems, doubts, state }: Node, saying:
       endedMs === undefined
         ? lastingText(state, beganMs)
         : `${count === 1 ? '' : 'last '}for ${formatDuration(beganMs - endedMs)} until ${ago(endedMs)}`;
-    lines.push([`silent ${times(count)}`, last, stoodStill([stoodStillMs])]);
+    lines.push([`silent ${times(count)}`, last, stoodStill(stoodStillMs === undefined ? [] : [stoodStillMs], 1)]);
   }
   const isExplained = silence?.stoodStillMs !== undefined && saying === undefined && lastWords?.rows.length === 0;
   if (isExplained) return lines;
@@ -450,5 +450,5 @@ export function nodeSheet(
       label = '';
     }
   }
-  return { head: [nodeHead(node, paint)], lines };
+  return { head: inLines([nodeHead(node, paint)], width, '  '), lines };
 }

@@ -242,7 +242,8 @@ export function problemLines(found: Survey, memories: NodeMemories, telling: Tel
 /** What the last reports of silent nodes said, by what most of them said first. `isAll`: also that none said anything. */
 function words(reports: LastReports, snapshot: Snapshot, spells: readonly Spell[], isAll: boolean): string {
   if (spells[0]?.endedMs !== undefined) {
-    const still = stoodStill(spells.map(({ stoodStillMs }) => stoodStillMs));
+    const known = spells.flatMap(({ stoodStillMs = [] }) => stoodStillMs);
+    const still = stoodStill(known, spells.length);
     return still === undefined ? '' : `; ${still}`;
   }
   const said = new Map<string, { rows: readonly SaidWord[]; count: number }>();

@@ -10,6 +10,8 @@ import { nodePage } from '../../src/cli/nodepage.js';
 import { decode, type Encodable } from '../../src/layout/codec.js';
 import { bits, enums, structs } from '../../src/layout/layout.gen.js';
 import { nodeSheet } from '../../src/presentation/nodesheet.js';
+import { jsonPieces } from '../../src/presentation/statusjson.js';
+import { survey } from '../../src/query/survey.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { painter } from '../../src/terminal/style.js';
 import { busy, type MadeNode, madeBoard } from '../kit/madeboard.js';
@@ -155,6 +157,21 @@ function golden(): string {
   return [...pages, wide].map(({ head, lines }) => `${[...head, ...lines].join('\n')}\n`).join('\n');
 }
 
+t.test('for how long a node stood still, in JSON', async t => {
+  const still = [undefined, 13_689_000, 2 ** 32 - 1];
+  const made = still.map((stoodStillUs, i) => ({
+    ...{ name: `n${i}`, age: 0.3, ...busy(2) },
+    silence: { began: 130, ended: 60, ...(stoodStillUs !== undefined && { stoodStillUs }) },
+  }));
+  const found = survey(madeBoard(made));
+  const pieces = jsonPieces(found.snapshot, () => ({ nodes: found.nodes, trouble: [], odd: [] }), {});
+  const { nodes } = JSON.parse(Buffer.concat([...pieces].map(piece => Buffer.from(piece))).toString());
+  t.same(
+    nodes.map((node: { memory: { silence: { stood_still_ms?: number } } }) => node.memory.silence.stood_still_ms),
+    [undefined, 13_600, 4_294_900],
+  );
+});
+
 t.test('the page is that of test/golden/show.txt', async t => {
   const text = golden();
   if (process.argv.includes('--write')) writeFileSync(GOLDEN, text);
@@ -200,7 +217,7 @@ t.test('the command: pages, raw, JSON, errors', async t => {
   t.match(raw.stdout, /^node2: live, .*\nFIELD +VALUE +UNIT +RATE\nreports +1\n/);
   t.match(raw.stdout, /\nmem_avail_mib +128000 +MiB\n/);
   t.notMatch(
-    nodePage(madeBoard(nodes).node(0), painter('never'))
+    nodePage(madeBoard(nodes).node(0), painter('never'), 80)
       .filter(line => !/^cpu_\w+_ms /.test(line))
       .join('\n'),
     /\d%$/m,

@@ -418,6 +418,47 @@ t.test('how each node ended the last time', async t => {
   ]);
 });
 
+t.test('a silence after which nodes stood still says so', async t => {
+  const journal = journalIn(t);
+  const again = { event: 'heard_again', from: '02:00:00', to: '02:00:14' };
+  journal.line('02:00:11', { event: 'silent', from: '02:00:00', nodes: 'n[1-5]', count: 5, last_words: [] });
+  journal.line('02:00:15', { ...again, nodes: 'n[1-2]', count: 2, stood_still_ms: 13_600 });
+  journal.line('02:00:16', { ...again, nodes: 'n3', count: 1, stood_still_ms: 4_294_900 });
+  journal.line('02:00:17', { ...again, nodes: 'n4', count: 1 });
+  journal.line('02:10:11', { event: 'silent', from: '02:10:00', nodes: 'n6', count: 1, last_words: ['late'] });
+  journal.line('02:10:17', { ...again, nodes: 'n6', count: 1, from: '02:10:00', to: '02:10:14', stood_still_ms: 9900 });
+  const some = 'silent for 14.0s (goes on for n5); 3 of them stood still for 13.6s to over 71 min';
+  const one = 'the node or its sender stood still for 9.9s';
+  const span = ['--since', `${DAY} 02:00`];
+  t.same((await asked([journal], ...span)).lines, [
+    `02:00:00  n[1-5] (5 nodes) ${some}`,
+    `02:10:00 to 02:10:14  n6 silent for 14.0s; ${one}`,
+  ]);
+  t.match((await asked([journal], ...span, '-w', 'n[1-2]')).lines, [
+    /the nodes or their senders stood still for 13\.6s$/,
+  ]);
+  t.match(objects((await asked([journal], ...span, '--json')).lines), [
+    { event: 'silent', stood_still_ms: 4_294_900 },
+    { event: 'silent', stood_still_ms: 9900 },
+  ]);
+  const kind = ['--kind', 'heard_again'];
+  t.match((await asked([journal], ...span, ...kind)).lines.at(-1), one);
+  t.equal(objects((await asked([journal], ...span, ...kind, '--json')).lines).at(-1)?.stood_still_ms, 9900);
+  const why = '; its last report: nothing that explains it';
+  t.same((await asked([journal], '--last-end')).lines, [
+    '02:00:00  n[1-2] (2 nodes) fell silent without goodbye, heard again after 14.0s; the nodes or their senders stood still for 13.6s',
+    '02:00:00  n3 fell silent without goodbye, heard again after 14.0s; the node or its sender stood still for over 71 min',
+    `02:00:00  n4 fell silent without goodbye, heard again after 14.0s${why}`,
+    `02:00:00  n5 fell silent without goodbye, not heard since${why}`,
+    `02:10:00  n6 fell silent without goodbye, heard again after 14.0s; ${one}`,
+  ]);
+  const ends = objects((await asked([journal], '--last-end', '--json')).lines);
+  t.same(
+    ends.map(end => end.stood_still_ms),
+    [13_600, 4_294_900, undefined, undefined, 9900],
+  );
+});
+
 t.test('an end that was held for a minute is of the silence before, or of one after', async t => {
   const journal = journalIn(t);
   const silent = (from: string, nodes: string) => ({ event: 'silent', from, nodes, count: 1, last_words: [] });
