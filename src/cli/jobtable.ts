@@ -2,8 +2,8 @@
 
 import { elapsedText, memoryText, percent, statesText } from '../jobs/jobfacts.js';
 import type { ListedJob } from '../jobs/joblist.js';
-import { NOTHING, type TableColumn } from '../text/layout.js';
-import { cut, oneLine } from '../text/text.js';
+import { cutTo, NOTHING, type TableColumn } from '../text/layout.js';
+import { oneLine } from '../text/text.js';
 import { type LookResult, rowsText, type SchedulerLook } from './schedulerlook.js';
 
 /** A long job name must not push everything else off the screen. */
@@ -31,7 +31,7 @@ const COLUMNS: readonly TableColumn<ListedJob>[] = [
     leaves: 3,
     shrinks: 20,
   },
-  { title: 'NAME', isLeft: true, text: ({ job }) => cut(oneLine(job.name), NAME_MOST), leaves: 9, shrinks: 8 },
+  { title: 'NAME', isLeft: true, text: ({ job }) => cutTo(oneLine(job.name), NAME_MOST), leaves: 9, shrinks: 8 },
 ];
 
 /** A table of these jobs. */

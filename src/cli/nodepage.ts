@@ -7,7 +7,7 @@ import { reasonText } from '../shm/sentences.js';
 import type { Node } from '../shm/snapshot.js';
 import type { Painter } from '../terminal/style.js';
 import { formatDuration } from '../text/durations.js';
-import { inColumn, NOTHING, padded, widest } from '../text/layout.js';
+import { NOTHING, type TableColumn, tableLines } from '../text/layout.js';
 import { oneLine } from '../text/text.js';
 
 type ReadingLine = readonly [name: string, value: string, unit: string, rate: string];
@@ -70,15 +70,17 @@ function* recordLines(node: Node): Generator<ReadingLine> {
   yield ['last_refusal', refusal ?? NOTHING, '', ''];
 }
 
-const TITLES: ReadingLine = ['FIELD', 'VALUE', 'UNIT', 'RATE'];
+const COLUMNS: readonly TableColumn<ReadingLine>[] = [
+  { title: 'FIELD', isLeft: true, text: ([name]) => name, shrinks: 24 },
+  { title: 'VALUE', text: ([, value]) => value, shrinks: 24 },
+  { title: 'UNIT', isLeft: true, text: ([, , unit]) => unit, leaves: 2 },
+  { title: 'RATE', isLeft: true, text: ([, , , rate]) => rate, leaves: 1 },
+];
 
-/** The titles, and a line for each field. */
-export function nodePage(node: Node, paint: Painter): string[] {
+/** The titles, and a line for each field, in a width. */
+export function nodePage(node: Node, paint: Painter, width: number): string[] {
   const values = (node.report ?? {}) as StructValues;
   const lines = [...recordLines(node), ...linesOf('report', values, (node.rates ?? {}) as StructValues, '')];
-  const wide = (column: 0 | 1 | 2 | 3) => widest([TITLES, ...lines].map(line => line[column]));
-  const widths = [wide(0), Math.min(wide(1), 24), wide(2)] as const;
-  const shown = ([name, value, unit, rate]: ReadingLine) =>
-    `${padded(name, widths[0])}  ${inColumn(value, { wide: widths[1] })}  ${padded(unit, widths[2])}  ${rate}`.trimEnd();
-  return [paint.title(shown(TITLES)), ...lines.map(shown)];
+  const [titles = '', ...shown] = tableLines(COLUMNS, lines, width);
+  return [paint.title(titles), ...shown];
 }

@@ -11,7 +11,7 @@ import { type Painter, painter } from '../terminal/style.js';
 import { usable } from '../text/failure.js';
 import { shownNames } from '../text/hostlists.js';
 import { isJobId } from '../text/jobnames.js';
-import { type TableColumn, tableLines } from '../text/layout.js';
+import { type TableColumn, tableLines, wrapped } from '../text/layout.js';
 import { json, print, terminalWidth } from '../text/output.js';
 import { oneLine } from '../text/text.js';
 import { disagreements } from '../trouble/disagreements.js';
@@ -143,7 +143,8 @@ export async function lookBesideScheduler(
       const paint = painter(options.color);
       const lines = shown.lines(paint);
       for (const { user, lines: more } of others) lines.push('', `${oneLine(user)} is a user, too:`, ...more(paint));
-      if (odd.length > 0) lines.push(...(lines.length > 0 ? [''] : []), ...odd.map(({ text }) => paint.odd(text)));
+      const sentences = odd.flatMap(({ text }) => wrapped(text, terminalWidth(Number.POSITIVE_INFINITY), '  '));
+      if (odd.length > 0) lines.push(...(lines.length > 0 ? [''] : []), ...sentences.map(paint.odd));
       await print(lines.map(line => `${line}\n`));
     }
     const wrong = isKnown ? (shown.wrong ?? unknownNames(look, among ?? [])) : slurm.trouble;

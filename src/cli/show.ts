@@ -6,7 +6,7 @@ import { checkLists, meaningOf, nodesOfJobs } from '../jobs/joblist.js';
 import { schedulerSection } from '../jobs/schedulernode.js';
 import { defineVerb, parseVerb, UsageError } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
-import { nodeHead, nodeSheet } from '../presentation/nodesheet.js';
+import { nodeSheet } from '../presentation/nodesheet.js';
 import { jsonPieces } from '../presentation/statusjson.js';
 import { type Surveyed, survey } from '../query/survey.js';
 import { schedulerViewOf } from '../schedulerfile/schedulerview.js';
@@ -65,9 +65,9 @@ export async function main(argv: string[]): Promise<number> {
     const width = Math.min(terminalWidth(), LONGEST_LINE);
     const page = ({ index }: Surveyed) => {
       const node = snapshot.node(index);
-      if (values.raw) return [nodeHead(node, paint), ...nodePage(node, paint)];
       const { head, lines } = nodeSheet(node, paint, width, schedulerSection(slurm, node.name));
-      return [...head, ...lines];
+      const every = values.raw && nodePage(node, paint, terminalWidth(Number.POSITIVE_INFINITY));
+      return [...head, ...(every || lines)];
     };
     // In the order of the command line, and not of the board.
     const byName = new Map(found.nodes.map(node => [node.name, node]));

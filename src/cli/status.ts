@@ -165,6 +165,7 @@ async function answer(
   const paint = painter(options.color);
   const look: StatusLayout = {
     width: terminalWidth(),
+    headWidth: terminalWidth(Number.POSITIVE_INFINITY),
     paint,
     columns,
     sort,

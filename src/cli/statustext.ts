@@ -16,7 +16,7 @@ import { plural, shortTimeOf } from '../shm/sentences.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import type { Painter } from '../terminal/style.js';
 import { foldParts } from '../text/hostlists.js';
-import { inLines, separated, widthOf, wrapped } from '../text/layout.js';
+import { inLines, separated, wrapped } from '../text/layout.js';
 import { oneLine } from '../text/text.js';
 import type { Anomaly } from '../trouble/findings.js';
 import { type Besides, troubleAndSentences } from '../trouble/trouble.js';
@@ -50,6 +50,8 @@ function divided(
 /** What is asked for, and the layout. */
 export interface StatusLayout {
   readonly width: number;
+  /** In which the line that sums up is broken; undefined: never, because programs read it from a pipe. */
+  readonly headWidth?: number;
   readonly paint: Painter;
   /** Names of columns; undefined: as many as fit. */
   readonly columns?: readonly string[] | undefined;
@@ -72,11 +74,8 @@ export interface StatusLayout {
 const LINES_LIVE = 3;
 const LINES_OTHERS = 12;
 
-/** A host list in lines of this width, broken also at the commas within brackets where a part is longer. */
-function listLines(parts: readonly string[], width: number): string[] {
-  const pieces = parts.flatMap(part => (widthOf(part) <= width ? [part] : part.split(',')));
-  return inLines(separated(pieces, ','), width);
-}
+/** A host list in lines of this width. */
+const listLines = (parts: readonly string[], width: number) => inLines(separated(parts, ','), width);
 
 /** The nodes in each state that occurs, in the order of the states. */
 function* byState(nodes: readonly Surveyed[]): Generator<[State, Surveyed[]]> {
@@ -268,7 +267,7 @@ function closerLook({ snapshot, nodes }: Survey, odd: readonly Anomaly[]): strin
 /** The whole answer for people. */
 export async function statusText(found: Survey, look: StatusLayout): Promise<string[]> {
   const { snapshot } = found;
-  const { grouping, exceptions, width } = look;
+  const { grouping, exceptions, width, headWidth = Number.POSITIVE_INFINITY } = look;
   const { trouble, odd } = shownTrouble(found, look);
   const table = grouping === undefined ? [] : await grouped(found, grouping, look);
   const shown = exceptions ? found.nodes.filter(isException) : found.nodes;
@@ -277,7 +276,7 @@ export async function statusText(found: Survey, look: StatusLayout): Promise<str
   const isWell = exceptions && table.length === 0 && nodes.length === 0;
   const totals = isWell ? [] : totalsLines(totalsTexts(found), width);
   const lines = troubleLines(trouble, { nowMs: lookMs(snapshot), width, paint: look.paint, whole: look.long }).flat();
-  const out = [...[headline(found), ...totals, ...lines].map(line => `${line}\n`)];
+  const out = [...[wrappedText(headline(found), headWidth), ...totals, ...lines].map(line => `${line}\n`)];
   const isMore = table.length > 0 || nodes.length > 0;
   if (lines.length > 0 && isMore) out.push('\n');
   out.push(...table);

@@ -14,7 +14,7 @@ export function troubleLines(
   const [severe, long] = [widest(texts.map(t => t.severity)), widest(texts.map(t => t.since))];
   return texts.map(({ severity, since, text, dim }) => {
     const head = `${padded(severity, severe)}  ${padded(since, long)}  `;
-    return wrapped(text, Math.max(20, width - head.length)).map((part, i) =>
+    return wrapped(text, Math.max(8, width - head.length)).map((part, i) =>
       paint.trouble(dim === undefined ? severity : 'dim', `${i === 0 ? head : ' '.repeat(head.length)}${part}`),
     );
   });

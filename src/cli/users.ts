@@ -7,8 +7,8 @@ import { defineVerb, parseVerb } from '../options/options.js';
 import { VERBS } from '../options/verbs.js';
 import { atOnce } from '../service/slices.js';
 import { shownNames } from '../text/hostlists.js';
-import type { TableColumn } from '../text/layout.js';
-import { cut, oneLine } from '../text/text.js';
+import { cutTo, type TableColumn } from '../text/layout.js';
+import { oneLine } from '../text/text.js';
 import { type LookResult, lookBesideScheduler, rowsText, type SchedulerLook } from './schedulerlook.js';
 
 export const verb = defineVerb({
@@ -40,7 +40,7 @@ const COLUMNS: readonly TableColumn<ListedUser>[] = [
   {
     title: 'USER',
     isLeft: true,
-    text: ({ told: { user } }) => (user === '' ? undefined : cut(oneLine(user), USER_MOST)),
+    text: ({ told: { user } }) => (user === '' ? undefined : cutTo(oneLine(user), USER_MOST)),
   },
   { title: 'JOBS', text: ({ told }) => String(told.job_count), leaves: 5 },
   { title: 'NODES', text: ({ told }) => String(told.node_count) },

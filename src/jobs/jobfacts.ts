@@ -81,7 +81,7 @@ const asInStatus = (name: string) => COLUMNS.find(column => column.name === name
 
 /** The columns of the nodes of a job; the first is the node's name. */
 export const MEMBER_COLUMNS: readonly TableColumn<JobMember>[] = [
-  { title: 'NODE', isLeft: true, text: ({ name }) => brief(name) },
+  { title: 'NODE', isLeft: true, text: ({ name }) => brief(name), shrinks: 16 },
   { title: 'STATE', isLeft: true, text: ({ state, problems }) => `${state}${problems.length > 0 ? '!' : ''}` },
   column('CPU', 1, asInStatus('cpu')),
   column(

@@ -162,7 +162,7 @@ export function sortField(text: string): Sorting {
   return { field, upward: (field.isText === true) !== text.startsWith('-') };
 }
 
-/** A name of 63 characters is rare and must not push everything else off the screen. */
+/** A long name, of a node, or of users and jobs on it, is rare and must not push everything else off the screen. */
 const NAME_LEAST = 16;
 const NAME_SHARE = 0.3;
 
@@ -199,7 +199,8 @@ export function layOut(
       if (text === undefined) return NOTHING;
       return column.reading && state !== 'live' ? `[${text}]` : text;
     });
-    const most = column.name === 'name' ? Math.max(NAME_LEAST, Math.floor(width * NAME_SHARE)) : width;
+    const isName = column.name === 'name' || extra.includes(column);
+    const most = isName ? Math.max(NAME_LEAST, Math.floor(width * NAME_SHARE)) : width;
     const shown = cells.map(text => cutTo(text, most));
     const before = widths?.get(column.name) ?? 0;
     const wide = Math.max(before, widest([column.title, ...shown]));

@@ -2,7 +2,7 @@
 // terminal is measured here.
 
 import { othersSpoken } from './ascii.js';
-import { cut } from './unseen.js';
+import { beginning, cut } from './unseen.js';
 
 /** Colours on and off. */
 const PAINT = /\x1b\[[\d;]*m/g;
@@ -13,8 +13,8 @@ const PLAIN = /^[ -~]*$/;
  * themselves or by the selector behind them. No column of their own have combining characters.
  */
 const WIDE =
-  /[\u1100-\u115f\u2329\u232a\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{16fe0}-\u{18dff}\u{1aff0}-\u{1b2ff}\u{20000}-\u{3fffd}]|\p{Emoji}\ufe0f|(?!\p{RI})\p{Emoji_Presentation}/gu;
-const NONE = /[\p{Mn}\p{Me}\u1160-\u11ff]/gu;
+  /(?!\p{Mn})[\u1100-\u115f\u2329\u232a\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{16fe0}-\u{18dff}\u{1aff0}-\u{1b2ff}\u{1f200}-\u{1f2ff}\u{20000}-\u{3fffd}]|\p{Emoji}\ufe0f|(?!\p{RI})\p{Emoji_Presentation}/gu;
+const NONE = /[\p{Mn}\p{Me}\u1160-\u11ff\ud7b0-\ud7ff]/gu;
 
 /** How many columns of a terminal a line takes; colours take none. */
 export function widthOf(line: string): number {
@@ -37,14 +37,24 @@ export const cutTo = (text: string, columns: number): string => cut(text, column
 export const padded = (text: string, columns: number): string =>
   text + ' '.repeat(Math.max(0, columns - widthOf(text)));
 
+/** A piece that is wider than a line, in parts: broken at its blanks, else behind commas, else anywhere. */
+function broken(piece: string, columns: number): string[] {
+  const room = columns + (piece.startsWith(' ') ? 1 : 0);
+  if (widthOf(piece) <= room) return [piece];
+  const parts = [/(?<=.)(?= )/u, /(?<=,)(?=.)/u].map(at => piece.split(at)).find(({ length }) => length > 1);
+  if (parts !== undefined) return parts.flatMap(part => broken(part, columns));
+  const first = beginning(piece, room, widthOf) || piece;
+  return [first, ...(first === piece ? [] : broken(piece.slice(first.length), columns))];
+}
+
 /**
- * Pieces one behind the other in lines of so many columns, at least one in each. The blank at the beginning of a piece
- * is left out at the beginning of a line; lines but the first begin with `hanging`.
+ * Pieces one behind the other in lines of so many columns; one that is wider is broken. The blank at the beginning of a
+ * piece is left out at the beginning of a line; lines but the first begin with `hanging`.
  */
 export function inLines(pieces: readonly string[], columns: number, hanging = ''): string[] {
   const lines: string[] = [];
   let [line, taken] = ['', 0];
-  for (const piece of pieces) {
+  for (const piece of pieces.flatMap(piece => broken(piece, columns - hanging.length))) {
     const wide = widthOf(piece);
     if (line !== '' && taken + wide > columns) {
       lines.push(line);
@@ -63,12 +73,9 @@ export function inLines(pieces: readonly string[], columns: number, hanging = ''
 export const separated = (parts: readonly string[], by: string): string[] =>
   parts.map((part, i) => (i < parts.length - 1 ? `${part}${by}` : part));
 
-/** Words in lines of so many columns; a host list that is longer than a line is broken at its commas. */
-export function wrapped(text: string, columns: number, hanging = ''): string[] {
-  const words = text.split(' ').map(word => ` ${word}`);
-  const pieces = words.flatMap(word => (widthOf(word) > columns + 1 ? word.split(/(?<=,)/) : [word]));
-  return inLines(pieces, columns, hanging);
-}
+/** Words in lines of so many columns. */
+export const wrapped = (text: string, columns: number, hanging = ''): string[] =>
+  inLines([` ${text}`], columns, hanging);
 
 /** What stands where nothing is known. */
 export const NOTHING = '-';
@@ -126,7 +133,7 @@ export function inColumn(text: string, { isLeft, wide }: Pick<LaidColumn, 'isLef
   return isLeft ? padded(text, wide) : ' '.repeat(Math.max(0, wide - widthOf(text))) + text;
 }
 
-/** A text is not cut to fewer columns of the terminal, however narrow that is. */
+/** A cell is not cut to fewer columns of the terminal, however narrow that is: most numbers stay whole. */
 const TEXT_LEAST = 8;
 
 /** The columns as narrow as a table of this width needs: the widest give first, and none more than down to its least. */
@@ -159,7 +166,7 @@ export function tableLines<Row>(
     width,
     shrunk,
   );
-  const shown = narrowed(kept, width, ({ isLeft, wide }) => (isLeft ? TEXT_LEAST : wide));
+  const shown = narrowed(kept, width, () => TEXT_LEAST);
   const line = (text: (of: (typeof shown)[number]) => string) =>
     shown
       .map(of => inColumn(cutTo(text(of), of.wide), of))

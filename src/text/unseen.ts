@@ -15,8 +15,8 @@ export function oneLine(text: string): string {
   return text.replace(UNSEEN, hexEscape);
 }
 
-/** What is shown whole or not at all: an escape of `oneLine`, a character. */
-const PART = /\\u\{[0-9a-f]{1,6}\}|./gsu;
+/** What is shown whole or not at all: an escape of `oneLine`, a character with the marks on it. */
+const PART = /\\u\{[0-9a-f]{1,6}\}|.[\p{Mn}\p{Me}]*/gsu;
 const LONGEST_PART = '\\u{10ffff}'.length;
 
 /** The number of characters of a text: its code points, as C counts them too. */

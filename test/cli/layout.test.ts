@@ -16,6 +16,9 @@ t.test('what a text takes of a line', async t => {
     ['日本', 4],
     ['한국어', 6],
     ['\u1112\u1161\u11ab', 2],
+    ['か\u3099', 2],
+    ['\u1112\ud7b0\ud7cb', 2],
+    ['🈯🈂', 4],
     ['ＡＢ', 4],
     ['ｱｲ', 2],
     ['ไทย', 3],
@@ -34,6 +37,7 @@ t.test('cut and padded to columns', async t => {
   t.equal(cutTo('node日本語', 20), 'node日本語');
   t.equal(cutTo('日本語日本語', 12), '日本語日本語');
   t.equal(cutTo('日本語日本語', 8), '日…本語');
+  t.equal(cutTo(`${'e\u0301'.repeat(9)}`, 4), 'e\u0301…e\u0301e\u0301', 'a letter with its mark');
   t.equal(padded('日本', 6), '日本  ');
   t.equal(padded('日本', 3), '日本');
   for (let most = 3; most < 24; most++)
@@ -47,7 +51,9 @@ t.test('lines', async t => {
   t.same(wrapped('日本 日本', 8), ['日本', '日本']);
   t.same(wrapped('down: a1,a2,a3 now', 8), ['down:', 'a1,a2,a3', 'now']);
   t.same(wrapped('down: n[1,3,5,7] now', 8), ['down:', 'n[1,3,5,', '7] now'], 'a list is broken at its commas');
-  t.same(wrapped('longerthanthat x', 4), ['longerthanthat', 'x'], 'a word is not');
+  t.same(wrapped('longerthanthat x', 4), ['long', 'erth', 'anth', 'at x'], 'a word anywhere');
+  t.same(wrapped('ab 日本語の名前', 6, '  '), ['ab', '  日本', '  語の', '  名前'], 'between its letters');
+  t.same(wrapped('\\u{1b}\\u{1b}', 9), ['\\u{1b}', '\\u{1b}'], 'and never within one');
   t.same(inLines(separated(['a1', 'b2', 'c3'], ','), 6), ['a1,b2,', 'c3']);
   t.same(inLines([], 6), []);
 });
@@ -78,6 +84,15 @@ t.test('tables', async t => {
     ['  ID  WHO       LOAD', '   7  日本      1.00', '1234  anna         -', '   8  xx…xxxxx     -'],
     'one long name is cut, and moves no column',
   );
+  const wide = tableLines(
+    [
+      { title: 'N', text: () => 'x'.repeat(30) },
+      { title: 'M', text: () => 'y' },
+    ],
+    [0],
+    12,
+  );
+  t.same(wide, ['        N  M', 'xx…xxxxxx  y'], 'also one that is aligned right, where nothing else gives');
   for (let width = 16; width < 60; width++)
     for (const line of tableLines(COLUMNS, long, width)) t.ok(widthOf(line) <= width, `${width}: ${line}`);
 });
