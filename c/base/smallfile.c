@@ -10,12 +10,12 @@ static const char *smallfile_why_not(int error) {
   return error == NOT_REGULAR ? "it is not a file" : error == TOO_LARGE ? "larger than 8 MiB" : strerror(error);
 }
 
-/* One byte more than the largest is read: it may have grown. */
 static const char *smallfile_read_fd(int fd, const struct stat *st, char **text, size_t *length) {
   if ((st->st_mode & 022) != 0) return "others than its owner can write it";
-  *text = (char *)malloc(MOST_FILE + 1); /* pages are allocated only when they are read into */
+  const size_t room = room_of(st, MOST_FILE);
+  *text = (char *)malloc(room);
   if (*text == NULL) return "out of memory";
-  const int error = read_whole(fd, FILE_IN_LINES, PAGE, *text, MOST_FILE + 1, length);
+  const int error = read_whole(fd, FILE_IN_LINES, PAGE, *text, room, length);
   return error == 0 ? NULL : smallfile_why_not(error);
 }
 

@@ -26,6 +26,11 @@ static inline int open_to_read(const char *path, int flags) {
 /* The same for a regular file, and its state; returns the descriptor, or -1 with the error in `error`. */
 int open_regular(const char *path, struct stat *stats, int *error);
 
+/* The room for a file of at most `most` bytes, which may grow a little until it is read. */
+static inline size_t room_of(const struct stat *stats, size_t most) {
+  const size_t room = (size_t)stats->st_size + 16 * PAGE;
+  return room <= most ? room : most + 1;
+}
 /* Reads from offset 0 to the end, which must come before `room`, or until there is enough; at first `ask` bytes. 0, or
  * the error. */
 int read_whole(int fd, int flags, uint32_t ask, char *into, size_t room, size_t *length);

@@ -23,8 +23,9 @@ static const char *names_read_file(const char *path, char **text, size_t *length
   struct stat stats = {.st_mode = 0};
   int error;
   const int fd = open_regular(path, &stats, &error);
-  *text = fd < 0 ? NULL : (char *)malloc(MOST_BYTES + 1); /* pages are allocated only when they are read into */
-  if (fd >= 0) error = *text == NULL ? ENOMEM : read_whole(fd, FILE_IN_LINES, PAGE, *text, MOST_BYTES + 1, length);
+  const size_t room = fd < 0 ? 0 : room_of(&stats, MOST_BYTES);
+  *text = fd < 0 ? NULL : (char *)malloc(room);
+  if (fd >= 0) error = *text == NULL ? ENOMEM : read_whole(fd, FILE_IN_LINES, PAGE, *text, room, length);
   if (fd >= 0) close(fd);
   return error == 0 ? NULL
     : fault("cannot read %s: %s; name a file that this user can read", quoted(path, strlen(path)),

@@ -1046,6 +1046,11 @@ t.test(
       'BEOBOARD CRITICAL: out of memory; fails closed\n',
       '',
     ]);
+    // Memory is asked for when it is needed, and not for the largest file that there may be.
+    const few = join(folder(t), 'names');
+    writeFileSync(few, 'n1\n');
+    for (const verb of ['beoboard-nodes', 'beoboard-check'])
+      t.match(shell(8000, verb, '--nodes', `@${few}`, ...poor).join(), /nowhere/, `${verb}: a short file of names`);
     // A board that cannot be mapped.
     const { path } = makeBoard(t, { live: numbered(4000) });
     const refused = `${path}: Out of memory`;

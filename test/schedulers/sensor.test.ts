@@ -10,7 +10,8 @@ import { join } from 'node:path';
 import t from 'tap';
 import { PROBLEMS } from '../../src/shm/problems.js';
 import { ended, follow } from '../kit/children.js';
-import { builds, compiled, DYNAMIC, type Make, makeIn, SANITIZED, testProgram } from '../kit/compiling.js';
+import { builds, compiled, DYNAMIC, INSTALLED, type Make, makeIn, SANITIZED, testProgram } from '../kit/compiling.js';
+import { lacks } from '../kit/lacking.js';
 import { beat } from '../kit/linkboard.js';
 import { validOf } from '../kit/madeboard.js';
 import { boardPath, folder, ROOT, type Teardown } from '../kit/places.js';
@@ -209,6 +210,19 @@ t.test('a board that is cut short while it is read', async t => {
   t.match(sensor.stderr, /^beoboard-sensor: the board was cut short\n$/);
   t.strictSame((await sensor.ask()).rows, zeros(hosts), 'and goes on');
   t.equal(await sensor.end(), 0);
+});
+
+t.test('a board that cannot be mapped', { skip: lacks('musl-tools', 'musl-gcc') }, async t => {
+  const { path } = makeBoard(t, { live: numbered(4000), silent: ['s1'] });
+  const args = ['--board', path, '--hosts', file(t, ['s1', 'n001'])];
+  const limited = ['-c', 'ulimit -v 4000; exec "$0" "$@"', compile(t, INSTALLED), ...args];
+  const sensor = new Sensor(t, limited, {}, 'sh');
+  t.strictSame((await sensor.ask()).rows, ['s1 0 0', 'n001 0 0']);
+  await sensor.ask();
+  t.equal(await sensor.end(), 0);
+  t.equal(sensor.stderr, 'beoboard-sensor: out of memory\n', 'said once');
+  const check = spawnSync('sh', [...limited, '--check'], { encoding: 'utf8' });
+  t.match([check.status, check.stderr], [1, /out of memory/], check.stdout);
 });
 
 t.test('hosts that the board does not have', async t => {
