@@ -4,6 +4,7 @@
 import { writeSync } from 'node:fs';
 import { spoken } from '../text/ascii.js';
 import { formatDuration } from '../text/durations.js';
+import { json } from '../text/output.js';
 import { oneLine } from '../text/text.js';
 
 export interface Log {
@@ -41,7 +42,7 @@ type Lines = Pick<Log, 'info' | 'warn' | 'error'>;
 /** Lines of JSON, with the keys and the numbers of levels that pino has. */
 function jsonLines(verb: string, write: (line: string) => void): Lines {
   const line = (level: number) => (msg: string) =>
-    write(`${JSON.stringify({ level, time: Date.now(), pid: process.pid, verb, msg })}\n`);
+    write(`${json({ level, time: Date.now(), pid: process.pid, verb, msg })}\n`);
   return { info: line(30), warn: line(40), error: line(50) };
 }
 

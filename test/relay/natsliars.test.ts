@@ -11,8 +11,10 @@ import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
 import { NatsBus } from '../../src/relay/bus.js';
-import type { Log } from '../../src/service/log.js';
+import { createLog } from '../../src/service/log.js';
+import { oneLine } from '../../src/text/text.js';
 import { endWith } from '../kit/children.js';
+import { HOSTILE, UNSEEN, wellFormed, withoutEnds } from '../kit/hostiletexts.js';
 import { folder, type Teardown } from '../kit/places.js';
 import { PROGRAM } from '../kit/program.js';
 import { until } from '../kit/until.js';
@@ -38,7 +40,7 @@ async function server(t: Teardown, greeting: string, act: (socket: Socket) => vo
 function joined(t: Teardown, nats: string) {
   const lines: string[] = [];
   const tell = (...words: string[]) => void lines.push(words.at(-1) as string);
-  const log: Log = { info: tell, warn: tell, error: tell, seldom: tell };
+  const log = createLog('mirror', { write: tell, env: {} });
   const bus = new NatsBus('test', { nats: [nats] }, log, why => tell(why));
   t.teardown(() => bus.close());
   bus.subscribe('a', () => undefined);
@@ -61,6 +63,25 @@ t.test('servers that say no more, or something else', async t => {
     t.notOk(bus.connected, greeting);
     bus.close();
   }
+});
+
+t.test('servers that name subjects of any characters', async t => {
+  const short = HOSTILE.filter(text => text.length < 100 && !/[\r\n]/.test(text));
+  await Promise.all(
+    short.map(async text => {
+      const said = `-ERR 'Permissions Violation for Subscription to "${wellFormed(text)}"'\r\n`;
+      const nats = await server(t, INFO, socket => {
+        socket.write('PONG\r\n');
+        const again = setInterval(() => socket.write(said), 200);
+        socket.on('close', () => clearInterval(again));
+      });
+      const { bus, lines } = joined(t, nats);
+      const line = await until(`it is told: ${text}`, () => lines.find(line => /permissions violation/i.test(line)));
+      t.notMatch(withoutEnds(line), UNSEEN);
+      t.ok(line.includes(oneLine(wellFormed(text)).toLowerCase()) || line.includes(oneLine(wellFormed(text))), line);
+      bus.close();
+    }),
+  );
 });
 
 t.test('a server that is silent, and one that ends', async t => {
