@@ -35,6 +35,8 @@ export const parts: Record<keyof typeof VERBS, () => Promise<VerbPart>> = {
   dump: () => import('./cli/dump.js'),
   describe: () => import('./cli/describe.js'),
   nodeset: () => import('./cli/nodeset.js'),
+  drain: () => import('./cli/drain.js'),
+  resume: () => import('./cli/resume.js'),
   clear: () => import('./receiver/clear.js'),
   forget: () => import('./receiver/forget.js'),
   pace: () => import('./cli/pace.js'),

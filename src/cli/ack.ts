@@ -1,7 +1,6 @@
 // Acknowledges lines of the trouble list: they are dimmed for all who look, for a time, as far as they are about what
 // their nodes have now. Changes no verdict.
 
-import { userInfo } from 'node:os';
 import { changeAcks, readAcks } from '../acks/ackfile.js';
 import type { Ack } from '../acks/acks.js';
 import type { TroubleInfo } from '../acks/info.js';
@@ -13,11 +12,11 @@ import { schedulerViewOf } from '../schedulerfile/schedulerview.js';
 import { BoardReader } from '../shm/reader.js';
 import { wallTime } from '../shm/sentences.js';
 import { BOARD_MOST, expand, fold } from '../text/hostlists.js';
-import { dayLater, type Moment } from '../text/moments.js';
 import { json, print } from '../text/output.js';
 import { own } from '../text/tables.js';
-import { didYouMean, few, nearest, oneLine, quote, shortened } from '../text/text.js';
+import { didYouMean, few, nearest, oneLine, quote } from '../text/text.js';
 import { troubleOf } from '../trouble/trouble.js';
+import { asker, untilOf } from './asker.js';
 
 export const verb = defineVerb({
   name: 'ack',
@@ -37,25 +36,6 @@ chooses all of its lines (silent: also silent:at-…). Without keys, ack lists w
 the reason, until that time at most. It holds for what its nodes have now: what begins later, or on another node, is bright. A node that flaps stays dimmed as long as it does. States, exit codes, metrics and alerts stay as they are. Run it as the user of the receiver, or as root.
 Exit codes: 0 done, 1 no such line, 2 usage, 4 no board.`,
 });
-
-/** Who asks, for people: with sudo, the user who called it. */
-function asker(): string {
-  const { SUDO_USER = '' } = process.env;
-  if (SUDO_USER !== '') return shortened(oneLine(SUDO_USER), 64);
-  try {
-    return shortened(oneLine(userInfo().username), 64);
-  } catch {
-    // In a container a user may have no name.
-    return `user ${process.getuid?.()}`;
-  }
-}
-
-/** The time until which it holds. Throws a UsageError if that is over. */
-function untilOf(until: Moment, nowMs: number): string {
-  const ms = until.isTimeOfDay && until.lastMs <= nowMs ? dayLater(until.ms, 1) : until.lastMs;
-  if (ms <= nowMs) throw new UsageError(verb.name, `--until: ${wallTime(ms)} is over; write 18:00 or +8h`);
-  return new Date(ms).toISOString();
-}
 
 const told = ({ key, nodes, by, until, reason }: Ack) =>
   `${oneLine(key)}${nodes === '' ? '' : ` (${oneLine(nodes)})`}: by ${oneLine(by)} until ${wallTime(Date.parse(until))}${reason === undefined ? '' : `: ${oneLine(reason)}`}`;
@@ -193,7 +173,7 @@ export async function main(argv: string[]): Promise<number> {
     ? withdraw(keys, board, nowMs)
     : until === undefined
       ? []
-      : acknowledge(keys, values, untilOf(until, nowMs));
+      : acknowledge(keys, values, new Date(untilOf(verb.name, until, nowMs)).toISOString());
   const { acks, why } = present(board, nowMs);
   if (why !== undefined) wrong.push(why);
   const shown = keys.length === 0 ? acks : acks.filter(({ key }) => keys.includes(key));

@@ -110,9 +110,9 @@ function listJob(job: SchedulerJob, slurm: SchedulerView, nodeOf: (name: string)
   const total = sum(ours.map(node => node.total));
   const left = sum(ours.map(node => node.left));
   const gpus = alone ? nodeNames.reduce((all, name) => all + (slurm.nodeNamed(name)?.gpus_used ?? 0), 0) : 0;
-  const { id, raw_id, state, user, partition, name, start_s, cpus } = job;
+  const { id, raw_id, state, user, partition, name, start_s, end_s, cpus } = job;
   const told: JobInfo = {
-    ...{ id, raw_id, state, user, partition, name, start_s },
+    ...{ id, raw_id, state, user, partition, name, start_s, end_s },
     // Only programs get it, and to fold the names of thousands of jobs takes long.
     get nodes() {
       return fold(names);

@@ -261,6 +261,8 @@ export const options = {
   until: optional('TIME', 'of the journal: events that began by then', values.moment),
   reason: optional('TEXT', 'why, in a few words', values.remark),
   withdraw: flag('take it back'),
+  do: flag('run the commands, as you'),
+  wait: flag('wait until no job is on the nodes'),
   kind: {
     ...optional(
       'NAMES',
@@ -404,6 +406,8 @@ const serving = (how: string, port: number, host = '127.0.0.1') =>
     standard(`${host}:${port}`),
   );
 
+const UNTIL = optional('TIME', 'until when it holds: 18:00, +8h, or a day and time', values.moment);
+
 const BOARDS = many('[NAME=]PATH', 'a board file, and the cluster name to show for it', values.namedBoard, BOARD);
 
 /**
@@ -457,9 +461,8 @@ export const forms = {
   scheduler: {
     interval: one('TIME', 'time between queries, 100ms to 60s', time('100ms', '60s'), standard('5s')),
   },
-  ack: {
-    until: optional('TIME', 'until when it holds: 18:00, +8h, or a day and time', values.moment),
-  },
+  ack: { until: UNTIL },
+  drain: { until: UNTIL },
   journal: {
     name: one('NAME', "the board's name in the journal", values.nodeName, standard('default')),
   },

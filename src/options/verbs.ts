@@ -32,6 +32,8 @@ export const VERBS = {
   dump: 'print everything in the board file, raw, and the first error in it',
   describe: 'explain what a field means and what it does not mean',
   nodeset: 'expand, fold and count host lists',
+  drain: 'take nodes out of service, by the scheduler, with a reason that all see',
+  resume: 'end such a drain',
   clear: 'end problems that nothing measures any more',
   forget: 'remove nodes from the board',
   pace: 'change the report interval of nodes for a while',

@@ -90,6 +90,10 @@ const NODE = object({
       'host?': text(),
       state: text(),
       'reason?': text(),
+      'drain?': object(
+        { reason: text(), by: text(), 'until_ms?': number('since 1970') },
+        'who drained it by beoboard drain',
+      ),
       'cpus?': integer(),
       'cpus_used?': integer(),
       'gpus?': integer(),

@@ -140,6 +140,7 @@ export const JOB = {
   partition: text(),
   name: text(),
   'start_s?': number('since 1970'),
+  'end_s?': number('since 1970: when it ends at the latest, by its limit'),
   nodes: list('the names on the board'),
   node_count: integer(),
   states: map(integer(), 'how many nodes in each state; absent: not on the board'),

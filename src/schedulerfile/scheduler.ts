@@ -69,6 +69,8 @@ export interface SchedulerJob {
   readonly cpus: number;
   /** Seconds since 1970. */
   readonly start_s?: number | undefined;
+  /** When it ends at the latest, by its limit; absent: the scheduler does not say. */
+  readonly end_s?: number | undefined;
   /** A host list of the scheduler's names. */
   readonly nodes: string;
   readonly name: string;

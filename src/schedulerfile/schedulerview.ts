@@ -6,6 +6,7 @@ import type { Snapshot } from '../shm/snapshot.js';
 import { own } from '../text/tables.js';
 import { oneLine } from '../text/text.js';
 import { jobsByNode } from './differences.js';
+import { drainOf } from './drains.js';
 import { type Matched, match } from './matching.js';
 import type { SchedulerJob, SchedulerNode } from './scheduler.js';
 import {
@@ -142,7 +143,8 @@ export class SchedulerView {
     if (side === undefined) return undefined;
     const { name: node_name, host, state, reason, cpus, cpus_used = 0, gpus, gpus_used } = side.node;
     const jobs = side.jobs.map(({ id, state, user, partition }) => ({ id, state, user, partition }));
-    return { node_name, host, state, reason, cpus, cpus_used, gpus, gpus_used, jobs };
+    const drain = drainOf(side.node);
+    return { node_name, host, state, reason, drain, cpus, cpus_used, gpus, gpus_used, jobs };
   }
 
   /** The age of the answer and what is wrong with it, for programs. */

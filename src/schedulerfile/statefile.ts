@@ -149,7 +149,7 @@ const isNode = shapeOf<SchedulerNode>(
 const isJob = shapeOf<SchedulerJob>(
   {
     ...{ id: isText, raw_id: isText, state: isText, user: isText, partition: isText, name: isText },
-    ...{ cpus: isNumber, start_s: isSeconds },
+    ...{ cpus: isNumber, start_s: isSeconds, end_s: isSeconds },
     nodes: value => typeof value === 'string' && value !== '' && NameRanges.ofNodeNames(value) !== undefined,
   },
   ['id', 'state', 'user', 'partition', 'nodes', 'name', 'cpus'],

@@ -57,7 +57,7 @@ interface Contents {
 
 /** A row as other programs write it: times may have a fraction, and ids may be numbers. */
 function tidied(row: Record<string, unknown>): FileRow {
-  for (const key of ['start_s', 'reason_s']) if (typeof row[key] === 'number') row[key] = Math.floor(row[key]);
+  for (const key of ['start_s', 'end_s', 'reason_s']) if (typeof row[key] === 'number') row[key] = Math.floor(row[key]);
   for (const key of ['job', 'user', 'reason_by']) if (Number.isSafeInteger(row[key])) row[key] = String(row[key]);
   return row;
 }
@@ -126,14 +126,14 @@ function nodeIn(row: FileRow): SchedulerNode | undefined {
   };
 }
 
-const JOB_COUNTS = ['cpus', 'start_s'] as const;
+const JOB_COUNTS = ['cpus', 'start_s', 'end_s'] as const;
 const JOB_TEXTS = ['raw_id', 'state', 'user', 'partition', 'name', 'nodes'] as const;
 
 function jobIn(row: FileRow): SchedulerJob | undefined {
   const id = row.job;
   if (typeof id !== 'string' || !/^[!-~]{1,64}$/.test(id) || !has(row, JOB_COUNTS, JOB_TEXTS)) return undefined;
   const nodes = row.nodes ?? '';
-  if (!canTell(row.start_s) || !/^[^\s\p{C}]*$/u.test(nodes)) return undefined;
+  if (!canTell(row.start_s) || !canTell(row.end_s) || !/^[^\s\p{C}]*$/u.test(nodes)) return undefined;
   return {
     id,
     raw_id: textOf(row.raw_id),
@@ -142,6 +142,7 @@ function jobIn(row: FileRow): SchedulerJob | undefined {
     partition: textOf(row.partition) ?? '',
     cpus: row.cpus ?? 0,
     start_s: row.start_s ?? undefined,
+    end_s: row.end_s ?? undefined,
     nodes,
     name: textOf(row.name) ?? '',
   };

@@ -1,9 +1,11 @@
 // Where the scheduler and the board disagree, in sentences.
 
 import type { Survey, Surveyed } from '../query/survey.js';
+import { drainOf } from '../schedulerfile/drains.js';
 import { likelyPair } from '../schedulerfile/matching.js';
 import type { SchedulerView } from '../schedulerfile/schedulerview.js';
 import type { DifferenceKind, SchedulerDifference, SchedulerState } from '../schedulerfile/statefile.js';
+import { wallTime } from '../shm/sentences.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { shownNames } from '../text/hostlists.js';
 import { groupBy } from '../text/maps.js';
@@ -11,8 +13,8 @@ import { few, oneLine } from '../text/text.js';
 
 /** Where the scheduler and the board disagree, or what is wrong with the scheduler's answer. */
 interface Disagreement {
-  /** A kind of difference, `alone`, `missing`, `unguarded`, `partial` or `trouble`. */
-  readonly cause: DifferenceKind | 'alone' | 'missing' | 'unguarded' | 'partial' | 'trouble';
+  /** A kind of difference, a drain that was to end (`overdue`), `alone`, `missing`, `unguarded`, `partial` or `trouble`. */
+  readonly cause: DifferenceKind | 'overdue' | 'alone' | 'missing' | 'unguarded' | 'partial' | 'trouble';
   readonly nodes: readonly Surveyed[];
   /** In a sentence. */
   readonly text: string;
@@ -81,6 +83,17 @@ export function disagreements(scheduler: SchedulerView, { snapshot, all, nodes }
     const what = WORDS[cause](some, jobs, named);
     const text = `${shownNames(some.map(({ node }) => node))}: ${what}`;
     found.push({ cause, nodes: some.flatMap(({ node }) => chosen.get(node) ?? []), text, what });
+  }
+  const nowMs = Number(snapshot.realNs / 1_000_000n);
+  const overdue = nodes.flatMap(node => {
+    const { by, until_ms } = drainOf(scheduler.of(node.name)?.node ?? {}) ?? {};
+    return by === undefined || until_ms === undefined || until_ms > nowMs ? [] : [{ node, by, until_ms }];
+  });
+  for (const some of groupBy(overdue, ({ by, until_ms }) => `${until_ms} ${by}`).values()) {
+    const [{ by, until_ms }] = some as [(typeof overdue)[number]];
+    const those = some.map(({ node }) => node);
+    const what = `still drained: ${oneLine(by)}'s drain was to end at ${wallTime(until_ms)}; beoboard resume ends it`;
+    found.push({ cause: 'overdue', nodes: those, text: `${shownNames(those.map(({ name }) => name))}: ${what}`, what });
   }
   const unguarded = unguardedText(scheduler, snapshot);
   if (unguarded !== undefined) return [...found, { cause: 'unguarded', nodes: [], text: unguarded }];

@@ -4,9 +4,10 @@ import { type Ack, type AckClocks, type AckedEpisode, acknowledged } from '../ac
 import type { Dimmed, TroubleInfo, TroubleJob } from '../acks/info.js';
 import { hourTimes } from '../journalfile/state.js';
 import type { Survey, Surveyed } from '../query/survey.js';
+import { BRIDGES, drainOf, drainText } from '../schedulerfile/drains.js';
 import { problemBit } from '../shm/problems.js';
 import { compareNames, fold } from '../text/hostlists.js';
-import { oneLine } from '../text/text.js';
+import { few, oneLine } from '../text/text.js';
 import { type Anomaly, type Finding, ofSpells } from './finding.js';
 import { findingsOf, type OtherSources, sentencesIn } from './findings.js';
 import { KINDS, rankOf, type TroubleKind } from './kinds.js';
@@ -17,12 +18,10 @@ export interface Besides extends OtherSources {
 }
 
 const JOBS_MOST = 8;
+const REASONS_MOST = 4;
 
 /** Dimmed lines come behind the bright ones, in this order. */
 const DIMMED: readonly (Dimmed | undefined)[] = [undefined, 'acknowledged', 'ended', 'aside'];
-
-/** Drains by our own bridge are no administrator's. */
-const OWN_REASON = 'beoboard:';
 
 /** The two clocks are read one after the other: their distance is rounded, so that a time is the same at every look. */
 const DISTANCE_MS = 100;
@@ -48,15 +47,18 @@ function jobsOn(nodes: readonly Surveyed[], { scheduler }: Besides): TroubleJob[
 /** What keeps jobs off this node because an administrator wants it so; undefined: nothing that is known. */
 function asideOf({ name, problems }: Surveyed, { scheduler }: Besides): string | undefined {
   if ((problems & problemBit('held')) !== 0) return 'put on hold';
-  const { aside, reason } = scheduler?.of(name)?.node ?? {};
-  return aside === undefined || reason?.startsWith(OWN_REASON) ? undefined : oneLine(aside);
+  const { node } = scheduler?.of(name) ?? {};
+  // Drains by our own bridge are no administrator's.
+  if (node?.aside === undefined || node.reason?.startsWith(BRIDGES)) return undefined;
+  const drain = drainOf(node);
+  return drain === undefined ? oneLine(node.aside) : drainText(drain);
 }
 
 function setAside(nodes: readonly Surveyed[], besides: Besides): TroubleInfo['aside'] {
   const reasons = nodes.map(node => asideOf(node, besides));
   const those = nodes.filter((_, i) => reasons[i] !== undefined);
   if (those.length === 0) return undefined;
-  const why = [...new Set(reasons.filter(reason => reason !== undefined))].join(', ');
+  const why = few([...new Set(reasons.filter(reason => reason !== undefined))], REASONS_MOST);
   return { nodes: fold(those.map(({ name }) => name)), count: those.length, why };
 }
 
@@ -99,7 +101,8 @@ function lineOf(
   const last = lastMs === undefined ? undefined : instant(found, lastMs);
   const hasEnded = endedMs !== undefined;
   const jobs = hasEnded || nodes.length === 0 ? undefined : jobsOn(nodes, besides);
-  const aside = hasEnded ? undefined : setAside(nodes, besides);
+  // A drain that was to end is no reason to dim the line that says so.
+  const aside = hasEnded || finding.cause === 'overdue' ? undefined : setAside(nodes, besides);
   const { ack, before } = hasEnded ? {} : acknowledged(key, episodesOf(finding), besides.acks ?? [], clocksOf(found));
   const dim: Dimmed | undefined = hasEnded
     ? 'ended'

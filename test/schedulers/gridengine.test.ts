@@ -25,6 +25,10 @@ until [ "$(value until n1)" -gt 0 ] && [ "$(value until n2)" -gt 0 ]; do sleep 0
 echo "live $(value state n1) $(value state n2)" >&3
 until [ -z "$(state n1)$(state n2)" ]; do sleep 0.2; done
 ${TWO_HOSTS}
+eval "M $("$NODE" "$PROGRAM" drain -w n1 --reason x --slurm-dir $R/tmp/jobs --board $BOARD | tail -1)"
+until M qstat -f -q '*@n1' | grep -q 'd$'; do sleep 0.2; done
+M qstat -f -q '*@n2' | grep -q 'd$' || echo "drained n1 alone" >&3
+M qmod -e '*@n1'
 pkill -P $S_n1
 until [ "$(value state n1)" = 1 ]; do sleep 0.2; done
 echo "left $(value state n1) $(value state n2)" >&3
@@ -44,12 +48,13 @@ t.test('a sensor and a job', { skip: noGridEngine() }, async t => {
     ...{ EXAMPLES: join(ROOT, 'examples', 'gridengine'), LOAD_SENSOR: '/opt/site-sensor' },
   };
   const { told, rest } = await withGridEngine(t, root, 1, env, SCRIPT);
-  const [live, jobs = '', left] = told;
+  const [live, jobs = '', drained, left] = told;
   t.equal(live, 'live 0 0');
   t.match(jobs, /^jobs \{/);
   t.match(JSON.parse(jobs.slice(5)), {
     jobs: [{ user: 'anna', name: '<pair>', nodes: 'n[1-2]', states: { live: 2 } }],
   });
+  t.equal(drained, 'drained n1 alone', 'by the command that beoboard drain prints');
   t.equal(left, 'left 1 0', 'of a host that said goodbye');
   if (!t.passing()) t.comment(rest.slice(-2000));
 });

@@ -125,8 +125,10 @@ function rowsOf<T extends SchedulerNode>(text: string, leftOut: LeftOut, read: (
 
 /** What squeue is asked about each job: after the nonce, with the only text that users write at the end. */
 export function jobFormat(nonce: string): string {
-  return `${nonce}|%A|%i|%T|%u|%P|%C|%S|%N|%j`;
+  return `${nonce}|%A|%i|%T|%u|%P|%C|%S,%e|%N|%j`;
 }
+
+const secondsIn = (text: string) => (/^\d{1,12}$/.test(text) ? Number(text) : undefined);
 
 /** States of jobs that may hold nodes. */
 export const JOB_STATES = 'RUNNING,COMPLETING,SUSPENDED,CONFIGURING,SIGNALING,STAGE_OUT,STOPPED,RESIZING';
@@ -141,7 +143,7 @@ export function parseJobs(text: string, nonce: string, leftOut = new LeftOut()):
   const [before = '', ...rows] = `\n${text.replace(/\n$/, '')}`.split(`\n${nonce}|`);
   for (const line of before.split('\n')) if (line !== '') leftOut.add(line);
   for (const row of rows) {
-    const [number = '', id = '', state = '', user = '', partition = '', cpus = '', start = '', nodes, ...name] =
+    const [number = '', id = '', state = '', user = '', partition = '', cpus = '', times = '', nodes, ...name] =
       row.split('|');
     if (!/^\d{1,12}$/.test(number) || nodes === undefined || NameRanges.ofNodeNames(nodes) === undefined) {
       leftOut.add(row);
@@ -149,6 +151,7 @@ export function parseJobs(text: string, nonce: string, leftOut = new LeftOut()):
     }
     // A job that has no nodes yet, or none any more, is not shown.
     if (nodes === '') continue;
+    const [start = '', end = ''] = times.split(',');
     const isId = /^[\d_+[\]%,-]{1,64}$/.test(id);
     jobs.push({
       id: isId ? id : number,
@@ -157,7 +160,8 @@ export function parseJobs(text: string, nonce: string, leftOut = new LeftOut()):
       user: cut(user),
       partition: cut(partition),
       cpus: /^\d{1,9}$/.test(cpus) ? Number(cpus) : 0,
-      start_s: /^\d{1,12}$/.test(start) ? Number(start) : undefined,
+      start_s: secondsIn(start),
+      end_s: secondsIn(end),
       nodes,
       name: cut(name.join('|')),
     });

@@ -1,0 +1,26 @@
+// Who wants something of the whole team, and until when: what `ack` and `drain` write down for others to read.
+
+import { userInfo } from 'node:os';
+import { UsageError } from '../options/options.js';
+import { wallTime } from '../shm/sentences.js';
+import { dayLater, type Moment } from '../text/moments.js';
+import { oneLine, shortened } from '../text/text.js';
+
+/** Who asks, for people: with sudo, the user who called it. */
+export function asker(): string {
+  const { SUDO_USER = '' } = process.env;
+  if (SUDO_USER !== '') return shortened(oneLine(SUDO_USER), 64);
+  try {
+    return shortened(oneLine(userInfo().username), 64);
+  } catch {
+    // In a container a user may have no name.
+    return `user ${process.getuid?.()}`;
+  }
+}
+
+/** The end of what it holds for, ms since 1970; a time of day is the next one. Throws a UsageError if that is over. */
+export function untilOf(verb: string, until: Moment, nowMs: number): number {
+  const ms = until.isTimeOfDay && until.lastMs <= nowMs ? dayLater(until.ms, 1) : until.lastMs;
+  if (ms <= nowMs) throw new UsageError(verb, `--until: ${wallTime(ms)} is over; write 18:00 or +8h`);
+  return ms;
+}
