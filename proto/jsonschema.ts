@@ -267,6 +267,28 @@ const TOP: Readonly<Record<string, Schema>> = {
   Users: ofScheduler('users', USER, 'beoboard users'),
   OddNodes: object({ schema, odd: array(object(ODD)) }, 'beoboard odd'),
   Acks: ACKS,
+  Drained: object(
+    {
+      schema,
+      done: flag('the commands were run'),
+      commands: array(text(), 'as they would be typed'),
+      left: array(text(), 'what is not done, and why'),
+      nodes: list("in the scheduler's names, or without one on the board"),
+      'scheduler?': text('absent: none is known, so it is the hold file of the nodes'),
+      'free?': text('when no job is there any more'),
+      'jobs?': array(
+        object({
+          id: text(),
+          user: text(),
+          nodes: list("the scheduler's names"),
+          'start_s?': number(),
+          'end_s?': number(),
+        }),
+      ),
+      'also?': array(text(), 'what else keeps nodes out'),
+    },
+    'beoboard drain and resume',
+  ),
   Forgotten: object(
     { schema, forgotten: array(text()), unknown: array(text(), 'those without a record') },
     'beoboard forget',

@@ -6,7 +6,7 @@ import { oneLine, shortened } from '../text/text.js';
 import type { SchedulerNode } from './scheduler.js';
 
 /** What is known of a drain by its reason. */
-export interface Drain {
+interface Drain {
   /** What its author wrote. */
   readonly reason: string;
   readonly by: string;

@@ -90,6 +90,8 @@ t.before(async () => {
   await print('OddNodes', 'odd', ...of);
   await print('Described', 'describe');
   await print('Described', 'describe', 'load');
+  await print('Drained', 'drain', ...jobs, '-w', 'n[001-009]', '--reason', 'x');
+  await print('Drained', 'resume', ...jobs, '-w', 'n001');
   const left = boardPath(t);
   const limits = { cluster: '', capacity: 4, uncertainAfter: 4500, silentAfter: 10_500 };
   openWriter({ path: left, ...limits, nodes: ['n1'] }).close();

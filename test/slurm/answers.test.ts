@@ -75,6 +75,7 @@ t.test('real answers', async t => {
       partition: 'batch',
       cpus: 16,
       start_s: 1_795_420_947,
+      end_s: undefined,
       nodes: 'node[001-002]',
       name: 'plain',
     },
@@ -91,10 +92,14 @@ t.test('real answers', async t => {
       partition: 'batch',
       cpus,
       start_s: 1_795_420_947,
+      end_s: undefined,
       nodes: 'node003',
       name,
     })),
   ]);
+  const timed = (times: string) => parseJobs(`${NONCE}|7|7|RUNNING|a|b|1|${times}|n1|x`, NONCE)[0];
+  t.match(timed('5,3605'), { start_s: 5, end_s: 3605 });
+  t.match(timed('5,NONE'), { start_s: 5, end_s: undefined }, 'without a limit');
   t.strictSame(parseConfig(fixture('config-22.05.txt')), {
     cluster: 'test',
     version: '22.05.8',
