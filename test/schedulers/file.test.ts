@@ -42,7 +42,7 @@ t.test('which lines are understood', async t => {
     list: [{ name: 'n1', ...whole, ...texts }],
     leftOut: { count: 0 },
   });
-  const job = { cpus: 4, start_s: 9, state: 'PENDING', user: 'anna', partition: 'q', name: '\x1b[31m"x"' };
+  const job = { cpus: 4, start_s: 9, end_s: 4000, state: 'PENDING', user: 'anna', partition: 'q', name: '\x1b[31m"x"' };
   t.strictSame(read({ job: '12[3]', nodes: 'n[1-2],b', ...job }).jobs.list, [
     { id: '12[3]', raw_id: undefined, nodes: 'n[1-2],b', ...job },
   ]);
