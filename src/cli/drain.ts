@@ -117,10 +117,13 @@ export async function main(argv: string[]): Promise<number> {
       ? [view.trouble, ...view.partial]
       : [`nothing is known of a scheduler here, so this is the nodes' hold file: it ends with their reboot`]),
     ...(view.name === 'Grid Engine' && look.hasScheduler ? ['Grid Engine keeps no reason, no name and no time'] : []),
-    ...those.flatMap(node => {
-      const earlier = drainOf(node);
-      return earlier === undefined ? [] : [`${oneLine(node.name)}: was ${drainText(earlier)}`];
-    }),
+    ...leftAs(
+      those.filter(({ aside }) => aside !== undefined),
+      node => {
+        const earlier = drainOf(node);
+        return `was drained by ${earlier === undefined ? 'the bridge, which lets go of it' : drainText(earlier)}`;
+      },
+    ),
   ];
   for (const text of told) if (text !== undefined) process.stderr.write(`beoboard drain: ${text}\n`);
   return carryOut(verb.name, values, {

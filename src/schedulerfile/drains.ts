@@ -39,8 +39,8 @@ export function drainOf({ aside, reason = '' }: Pick<SchedulerNode, 'aside' | 'r
   return { reason: text, by, ...(until !== undefined && { until_ms: Date.parse(`${until.replace(' ', 'T')}Z`) }) };
 }
 
-/** The same in words: `drained by anna until 2026-11-30 18:00:00: PDU swap`. */
+/** The same in words, behind "drained by": `anna until 2026-11-30 18:00:00: PDU swap`. */
 export function drainText({ reason, by, until_ms }: Drain): string {
   const until = until_ms === undefined ? '' : ` until ${wallTime(until_ms)}`;
-  return `drained by ${oneLine(by)}${until}: ${oneLine(reason)}`;
+  return `${oneLine(by)}${until}: ${oneLine(reason)}`;
 }

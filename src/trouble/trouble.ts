@@ -51,7 +51,7 @@ function asideOf({ name, problems }: Surveyed, { scheduler }: Besides): string |
   // Drains by our own bridge are no administrator's.
   if (node?.aside === undefined || node.reason?.startsWith(BRIDGES)) return undefined;
   const drain = drainOf(node);
-  return drain === undefined ? oneLine(node.aside) : drainText(drain);
+  return drain === undefined ? oneLine(node.aside) : `drained by ${drainText(drain)}`;
 }
 
 function setAside(nodes: readonly Surveyed[], besides: Besides): TroubleInfo['aside'] {

@@ -130,6 +130,7 @@ t.test('nothing is done by half without saying for which, and nobody else is ove
   const drain = await run(['drain', '-w', 'n[1-5],all', '--reason', 'x', '--do', ...at()], env);
   t.equal(drain.code, 1);
   t.strictSame(drain.stderr.trim().split('\n'), [
+    'beoboard drain: n3: was drained by the bridge, which lets go of it',
     'beoboard drain: n4: was drained by anna: PDU',
     'beoboard drain: n5: not known to Slurm',
     "beoboard drain: all: Slurm's commands do not take this name for one node",
