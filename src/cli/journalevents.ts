@@ -73,11 +73,8 @@ class JournalOmissions {
       if (beginsMs > (Number.isFinite(sinceMs) ? sinceMs : untilMs))
         this.#once(`${where}:`, `begins only at ${wallTime(beginsMs)}`);
       for (const [name, why] of folder.refused) this.#once(`${where}/${oneLine(name)}`, `is left out: ${why}`);
-      if (unreadable > 0)
-        this.#once(
-          `${where}:`,
-          `${unreadable} ${unreadable === 1 ? 'line is' : 'lines are'} left out: no line of a journal`,
-        );
+      const lines = unreadable === 1 ? 'line is' : 'lines are';
+      if (unreadable > 0) this.#once(`${where}:`, `${unreadable} ${lines} left out: no line of a journal`);
       if (folder.areJobsDenied) this.#once('jobs', `are left out: you may not read them (group ${JOBS_GROUP})`);
     }
   }

@@ -15,16 +15,22 @@ function subjectsOf({ nodes, link }: Line): string[] {
   return nodes === undefined ? [link ?? ''] : expand(nodes, BOARD_MOST);
 }
 
-/** How often something has happened to a node; the last began then, CLOCK_MONOTONIC, ms. */
+/** How often something has happened to a node by a time; none of the others began before `allMs`. CLOCK_MONOTONIC, ms. */
 interface Counted {
   readonly times: number;
   readonly atMs: number;
+  readonly allMs: number;
 }
+
+/** What waits to be told while all is counted has begun within so many ms, unless it happens to senders that are seldom heard. */
+const WAITED_MS = 3_600_000;
 
 export class Going {
   /** Lines by id, with what they still hold for. */
   readonly #lines = new Map<string, { line: Line; subjects: Set<string> }>();
   readonly #ids = new Map<string, string>();
+  /** What goes on by the lines, and of which the end waits. */
+  readonly #over = new Set<string>();
   /** The begin of the last that was told of each kind and subject, CLOCK_MONOTONIC, ms. */
   readonly #told = new Map<string, number>();
   /** How often it had happened by then. */
@@ -40,13 +46,19 @@ export class Going {
     this.isCounted ||= event === 'counts';
     const atMs = from_last === undefined ? line.mono_ms : monotonicOf(line, from_last);
     for (const [nodes, times] of Object.entries(line.counts ?? {}))
-      for (const node of NameRanges.of(nodes)?.made() ?? []) this.count(node, line.problem, { times, atMs });
+      for (const node of NameRanges.of(nodes)?.made() ?? []) {
+        const before = this.#counts.get(keyOf('', line.problem, node));
+        const allMs = event !== 'counts' ? atMs : before?.times === times ? before.allMs : atMs - WAITED_MS;
+        this.count(node, line.problem, { times, atMs, allMs });
+      }
     const begin = event in ENDS ? event : BEGINS.get(event);
     if ((begin === undefined && event !== 'boot') || from_last === undefined) return;
     const last = monotonicOf(line, from_last);
     for (const subject of subjectsOf(line)) {
       const key = keyOf(begin ?? event, whichOf(line), subject);
-      this.#told.set(key, Math.max(last, this.#told.get(key) ?? 0));
+      // Told of it alone, its begin is known better than that of nodes which share the line.
+      const told = this.#told.get(key) ?? 0;
+      this.#told.set(key, told >= monotonicOf(line, from ?? line.at) ? told : last);
       // The end that is told after a minute may be of one before.
       if (begin !== undefined && (begin === event || !this.#isLater(key, last))) this.#end(key, subject);
       if (begin === event) this.#begin(key, subject, line);
@@ -54,6 +66,7 @@ export class Going {
   }
 
   #begin(key: string, subject: string, line: Line): void {
+    this.#over.delete(key);
     getOrInsert(this.#lines, line.id, () => ({ line, subjects: new Set() })).subjects.add(subject);
     this.#ids.set(key, line.id);
   }
@@ -68,6 +81,7 @@ export class Going {
     const id = this.#ids.get(key);
     const open = id === undefined ? undefined : this.#lines.get(id);
     this.#ids.delete(key);
+    this.#over.delete(key);
     open?.subjects.delete(subject);
     if (id !== undefined && open?.subjects.size === 0) this.#lines.delete(id);
   }
@@ -96,6 +110,11 @@ export class Going {
     this.#told.set(key, Math.max(fromMs, this.#told.get(key) ?? 0));
   }
 
+  /** Its end is told, though that line may still wait. */
+  end(event: string, which: string | undefined, subject: string): void {
+    this.#over.add(keyOf(event, which, subject));
+  }
+
   /** When the last of the kind began that was told of this subject, CLOCK_MONOTONIC, ms. */
   toldMs(event: string, which: string | undefined, subject: string): number | undefined {
     return this.#told.get(keyOf(event, which, subject));
@@ -115,16 +134,17 @@ export class Going {
   missed({ what, more, counted }: EventGroup): { missed: number; sinceMs: number } {
     let [missed, sinceMs] = [-more, Number.POSITIVE_INFINITY];
     for (const [node, now] of counted) {
-      const before = this.counted(node, what.problem, now.sinceMs) ?? { times: 0, atMs: now.sinceMs };
+      const before = this.counted(node, what.problem, now.sinceMs) ?? { times: 0, allMs: now.sinceMs };
       if (now.times <= before.times + 1) continue;
       missed += now.times - before.times - 1;
-      sinceMs = Math.min(sinceMs, before.atMs);
+      sinceMs = Math.min(sinceMs, Math.max(before.allMs, now.sinceMs));
     }
     return { missed, sinceMs };
   }
 
   goesOn(event: string, which: string | undefined, subject: string): boolean {
-    return this.#ids.has(keyOf(event, which, subject));
+    const key = keyOf(event, which, subject);
+    return this.#ids.has(key) && !this.#over.has(key);
   }
 
   /** It does not go on, or nobody knows whether it does. */

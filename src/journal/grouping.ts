@@ -71,7 +71,7 @@ export class Limiter {
 export interface EventGroup {
   readonly what: Happening;
   readonly atMs: number;
-  nodes: string[];
+  readonly nodes: Set<string>;
   first: string | undefined;
   fromMs: number;
   fromLastMs: number;
@@ -97,7 +97,7 @@ function least(a: number | undefined, b: number | undefined): number | undefined
 
 function join(group: EventGroup, one: Occurrence): void {
   const { node, fromMs, toMs, wordsMs, more = 0, counted, ring, job } = one;
-  if (node !== undefined) group.nodes.push(node);
+  if (node !== undefined) group.nodes.add(node);
   if (node !== undefined && job !== undefined) group.jobs.push([job, node]);
   if (fromMs < group.fromMs) group.first = node;
   group.fromMs = Math.min(group.fromMs, fromMs);
@@ -116,7 +116,7 @@ function join(group: EventGroup, one: Occurrence): void {
 function spellsOf({ what, nodes }: EventGroup): string[] {
   const { event } = what;
   const begin = event in ENDS ? event : BEGINS.get(event);
-  return begin === undefined ? [] : nodes.map(node => [begin, whichOf(what), node].join('\0'));
+  return begin === undefined ? [] : Array.from(nodes, node => [begin, whichOf(what), node].join('\0'));
 }
 
 /** When all of it has happened that has to follow what it ends. */
@@ -135,14 +135,15 @@ export class EventGrouping {
         ? undefined
         : alike.find(
             group =>
-              group.nodes.length < SHARERS &&
+              group.nodes.size < SHARERS &&
+              !group.nodes.has(one.node as string) &&
               fits(group.fromMs, group.fromLastMs, one.fromMs) &&
               fits(group.toMs, group.toLastMs, one.toMs),
           );
     if (group === undefined) {
       const { what, node, fromMs, toMs } = one;
       group = {
-        ...{ what, atMs: nowMs, nodes: [], first: node, fromMs, fromLastMs: fromMs, toMs, toLastMs: toMs },
+        ...{ what, atMs: nowMs, nodes: new Set(), first: node, fromMs, fromLastMs: fromMs, toMs, toLastMs: toMs },
         ...{ wordsMs: undefined, more: 0, counted: [], ring: undefined, jobs: [] },
       };
       this.#groups.push(group);
@@ -192,8 +193,8 @@ export function happeningOf(group: EventGroup, wall: (ms: number) => string): Ha
   const { what, nodes, first, fromMs, fromLastMs, toMs, toLastMs, wordsMs, more, counted } = group;
   return {
     ...what,
-    ...(nodes.length > 0 && { nodes: fold(nodes), count: nodes.length }),
-    ...(nodes.length > 1 && first !== undefined && { first }),
+    ...(nodes.size > 0 && { nodes: fold(nodes), count: nodes.size }),
+    ...(nodes.size > 1 && first !== undefined && { first }),
     from: wall(fromMs),
     ...(fromLastMs > fromMs && { from_last: wall(fromLastMs) }),
     ...(toMs !== undefined && { to: wall(toMs) }),

@@ -259,13 +259,13 @@ export class JournalRecorder {
     this.#past = [];
     const ours = past.filter(line => partsOf(line).boot === prefix);
     for (const line of ours) this.#going.apply(line);
-    const [first] = ours;
+    // What is repeated was written when it began.
+    const whole = ours.filter(({ repeated }) => !repeated);
     // A journal that begins now tells nothing of before; one that goes on after a boot tells all of that boot.
     if (past.length === 0) return lastEvent;
     this.#isOther = !past.at(-1)?.id.startsWith(lineId(boot, createdNs, 0).slice(0, -1));
-    this.#knownFromMs = first?.mono_ms ?? 0;
+    this.#knownFromMs = whole[0]?.mono_ms ?? 0;
     // Each board counts by itself, or goes on with the numbers of the one before.
-    const whole = ours.filter(({ repeated }) => !repeated);
     const last = whole.at(-1);
     const created = last && partsOf(last).created;
     const ring = whole.reduce(
@@ -435,8 +435,10 @@ export class JournalRecorder {
     // The same on another board may have been written by another clock.
     const isSame = was !== undefined && is !== undefined && Math.abs(was.fromMs - is.fromMs) <= this.#likeMs;
     if (isSame && (was.toMs === undefined) === (is.toMs === undefined)) return;
-    const ends = (fromMs: number, toMs: number, how: Partial<Happening>) =>
+    const ends = (fromMs: number, toMs: number, how: Partial<Happening>) => {
+      this.#going.end(begin, problem, node);
       this.#add({ what: { event: end, ...which, ...how }, node, fromMs, toMs: Math.max(fromMs, toMs) });
+    };
     // It has ended unseen: at the latest when the next one began, or as it was last seen, or when a board that was made
     // from nothing heard the node.
     if (!isSame && was !== undefined && was.toMs === undefined) {
@@ -459,7 +461,7 @@ export class JournalRecorder {
       // Where nobody knows of how many the journal tells, it tells of all.
       const isKnown = this.#going.isCounted || sinceMs >= this.#knownFromMs;
       if (this.#isFirst && (isOld || !isKnown) && this.#going.counted(node, problem, sinceMs) === undefined)
-        this.#going.count(node, problem, { times: times - Number(!isOld), atMs: fromMs });
+        this.#going.count(node, problem, { times: times - Number(!isOld), atMs: fromMs, allMs: fromMs });
       const what = { event: begin, ...which, ...is.said, ...this.#late };
       if (!isOld) this.#add({ what, node, fromMs, counted: { times, sinceMs } });
       else if (!goesOn) return;
@@ -489,7 +491,7 @@ export class JournalRecorder {
     for (const one of this.#limiter.due(monoMs, all)) this.#grouping.add(one, monoMs);
     const wall = (ms: number) => new Date(Math.round(ms - monoMs + realMs)).toISOString();
     return this.#grouping.take(monoMs, all).map(group => {
-      const silent = group.what.event === 'silent' ? group.nodes : [];
+      const silent = group.what.event === 'silent' ? [...group.nodes] : [];
       const { missed, sinceMs } = this.#going.missed(group);
       const counted = missed > 0 ? { missed, missed_since: wall(sinceMs) } : {};
       return { ...this.#entry({ ...happeningOf(group, wall), ...counted }), silent, jobs: byJob(group.jobs) };

@@ -146,7 +146,8 @@ function linesOf(path: string): Line[] {
 
 export class Store {
   readonly #lock: number;
-  #number: number;
+  /** The number of the newest segment; 0: there is none. */
+  segment: number;
   #day = '';
   /** The bytes at the head of the newest segment that are repeated, and whether they are still to be written. */
   #headBytes = 0;
@@ -182,7 +183,7 @@ export class Store {
     );
     const segments = segmentsOf(readdirSync(folder), 'events');
     const last = segments.at(-1);
-    this.#number = last?.number ?? 0;
+    this.segment = last?.number ?? 0;
     // A last segment that is no plain file is not ours. Without a day, the next line begins a new segment.
     this.#day = last !== undefined && isPlain(join(folder, last.name)) ? last.day : '';
   }
@@ -202,11 +203,6 @@ export class Store {
   /** Lines that were lost and that no line tells of yet. */
   get dropped(): number {
     return this.#dropped;
-  }
-
-  /** The number of the newest segment; 0: there is none. */
-  get segment(): number {
-    return this.#number;
   }
 
   get lastId(): string | undefined {
@@ -289,11 +285,11 @@ export class Store {
   /** The segment for the next lines, of so many bytes. */
   async #segment(bytes: number, day: string, nowMs: number, monoMs: number): Promise<SegmentWriter> {
     let segment =
-      this.#number > 0 && (this.#day === day || this.#torn.length > 0) ? await this.#openSegment('events') : undefined;
+      this.segment > 0 && (this.#day === day || this.#torn.length > 0) ? await this.#openSegment('events') : undefined;
     const areThere = [...this.#open.values()].every(({ isThere }) => isThere);
     if (segment === undefined || segment.bytes + bytes > this.segmentBytes || !areThere) {
       await this.#close();
-      this.#number++;
+      this.segment++;
       this.#day = day;
       this.#needsHead = true;
       this.#headBytes = 0;
@@ -301,7 +297,9 @@ export class Store {
       segment = await this.#openSegment('events');
     }
     if (this.#needsHead) {
-      const text = [...this.repeated()].map(writeLine).join('');
+      // What still waits follows as itself.
+      const waiting = new Set(this.#waiting.map(({ id }) => id));
+      const text = [...this.repeated()].map(line => (waiting.has(line.id) ? '' : writeLine(line))).join('');
       this.#headBytes = text.length;
       if (text !== '') await segment.append(text);
       syncFolder(this.folder);
@@ -315,7 +313,7 @@ export class Store {
   async #openSegment(kind: SegmentKind): Promise<SegmentWriter> {
     let segment = this.#open.get(kind);
     if (segment === undefined) {
-      const path = join(this.folder, segmentName(kind, this.#day, this.#number));
+      const path = join(this.folder, segmentName(kind, this.#day, this.segment));
       segment = await SegmentWriter.open(path, MODES[kind], this.#torn.includes(kind));
       this.#torn = this.#torn.filter(one => one !== kind);
       this.#open.set(kind, segment);
@@ -346,7 +344,7 @@ export class Store {
       const isOld = monoMs - (this.#clock?.sinceMs ?? monoMs) >= STANDS_MS;
       const oldest = isOld ? new Date(nowMs - this.bounds.keepMs).toISOString().slice(0, 10) : '';
       for (const { path, number, day, bytes } of segments) {
-        if (number >= this.#number || (day >= oldest && sum <= this.bounds.mostBytes)) continue;
+        if (number >= this.segment || (day >= oldest && sum <= this.bounds.mostBytes)) continue;
         rmSync(path, { force: true });
         sum -= bytes;
       }

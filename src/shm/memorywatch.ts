@@ -34,6 +34,7 @@ export class MemoryWatch {
 
   /** Another board, on which node number i was number `before[i]`; -1: it was not there. */
   renumber(before: readonly number[]): void {
+    this.#settle();
     const known = new Uint8Array(before.length * BYTES);
     for (const [i, from] of before.entries())
       if (from >= 0) known.set(this.#known.subarray(from * BYTES, (from + 1) * BYTES), i * BYTES);
