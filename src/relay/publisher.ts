@@ -86,13 +86,15 @@ export class Relay {
   #key: KeyObject;
   #public: KeyObject;
   readonly #scratch = scratch();
-  #run = randomId();
+  /** The name by which mirrors know it. */
+  run = randomId();
   #sequence = 0;
   #indexes = 0;
   #carried: Carried | undefined;
   #salt = 0;
   #lookedNs = 0n;
-  #why = '';
+  /** Why there is nothing to publish; empty: there is something. */
+  why = '';
   /** Undefined: not yet. */
   #indexNs: bigint | undefined;
   #indexWanted = true;
@@ -126,16 +128,6 @@ export class Relay {
   /** Whether it publishes: no other run of its name is heard. */
   get runs(): boolean {
     return this.#waitingNs === undefined;
-  }
-
-  /** Why there is nothing to publish; empty: there is something. */
-  get why(): string {
-    return this.#why;
-  }
-
-  /** The name by which mirrors know it. */
-  get run(): bigint {
-    return this.#run;
   }
 
   /** Signs with another key from now on. */
@@ -187,7 +179,7 @@ export class Relay {
 
   /** Each run has its own number, also after it has given way to another one. */
   #begin(): void {
-    this.#run = randomId();
+    this.run = randomId();
     this.#sequence = 0;
     this.#indexWanted = true;
     this.#indexNs = undefined;
@@ -198,7 +190,7 @@ export class Relay {
   /** An answer to our own ping comes from another relay: NATS does not send us what we publish. */
   #onRival({ data }: Message): void {
     const head = readHead(data, 'pong');
-    if (head === undefined || head.run === this.#run) return;
+    if (head === undefined || head.run === this.run) return;
     if (!Buffer.from(this.#nonce).equals(Buffer.from(readPong(data).nonce))) return;
     const { subject } = this.options;
     if (![`${subject}.ping.${RELAY}`, `${subject}.ping`].some(to => isSigned(data, to, this.#public))) {
@@ -213,7 +205,7 @@ export class Relay {
         'rival',
         `another relay publishes ${this.options.subject}: waits until it has been silent for 3 s`,
       );
-    } else if (head.run < this.#run) {
+    } else if (head.run < this.run) {
       // Both runs have begun without hearing each other: the rule makes one of them give way, and both know which.
       this.#waitingNs = now;
       this.options.log.warn(`another relay also publishes ${this.options.subject}: stops until that one is silent`);
@@ -256,8 +248,8 @@ export class Relay {
   }
 
   #say(why: string): void {
-    if (why !== '' && why !== this.#why) this.options.log.warn(`${this.options.path}: ${why}; looks again each second`);
-    this.#why = why;
+    if (why !== '' && why !== this.why) this.options.log.warn(`${this.options.path}: ${why}; looks again each second`);
+    this.why = why;
   }
 
   #close(): void {
@@ -278,7 +270,7 @@ export class Relay {
   // ---- publishing ----
 
   #envelope({ id, bootId }: Carried, takenNs: bigint): Envelope {
-    return { run: this.#run, board: id, boot_id: bootId, sequence: this.#sequence, taken_ns: takenNs };
+    return { run: this.run, board: id, boot_id: bootId, sequence: this.#sequence, taken_ns: takenNs };
   }
 
   #publish(kind: 'batch' | 'index', message: Uint8Array): void {
@@ -398,7 +390,7 @@ export class Relay {
       subject,
       this.#key,
       {
-        run: this.#run,
+        run: this.run,
         board: carried?.id ?? 0n,
         boot_id: carried?.bootId ?? 0n,
         sequence: this.#sequence,
@@ -424,7 +416,7 @@ export class Relay {
       return;
     }
     const carried = this.#carried;
-    if (carried === undefined || ask.run !== this.#run) return;
+    if (carried === undefined || ask.run !== this.run) return;
     if (ask.numbers.length === 0) {
       this.#indexWanted = true;
       return;

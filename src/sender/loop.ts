@@ -69,9 +69,10 @@ const GOODBYE = { ...DUE, goodbye: true };
 export class Loop {
   /** The contents of reports: those of the course, with the interval in force or the next one. */
   #identity: Identity;
-  #goalMs: number;
+  /** The interval that is wanted: reports reach it in steps. */
+  goalMs: number;
   /** The time between two points of the grid; shorter than the interval in the reports while that is announced. */
-  #rateMs: number;
+  rateMs: number;
   #phaseNs: bigint;
   #seq: number;
   #missed: number;
@@ -93,24 +94,15 @@ export class Loop {
     { seq, missedTicks, lateUs }: RunStart = { seq: 0, missedTicks: 0, lateUs: 0 },
   ) {
     this.#identity = course.identity;
-    this.#goalMs = this.#rateMs = course.identity.intervalMs;
+    this.goalMs = this.rateMs = course.identity.intervalMs;
     this.#phaseNs = phase(course.identity.name, this.#intervalNs);
     this.#seq = seq;
     this.#missed = missedTicks;
     this.#onceLateUs = lateUs;
   }
 
-  get rateMs(): number {
-    return this.#rateMs;
-  }
-
-  /** The interval that is wanted: reports reach it in steps. */
-  get goalMs(): number {
-    return this.#goalMs;
-  }
-
   get #intervalNs(): bigint {
-    return BigInt(this.#rateMs) * 1_000_000n;
+    return BigInt(this.rateMs) * 1_000_000n;
   }
 
   /**
@@ -131,10 +123,10 @@ export class Loop {
     this.#phaseNs = phase(course.identity.name, this.#intervalNs);
     if (this.#isStopped) return;
     const now = this.world.clocks();
-    const beforeMs = this.#rateMs;
+    const beforeMs = this.rateMs;
     if (renamed || toOthers) this.#begin();
     this.#steer(now);
-    const other = this.#rateMs !== beforeMs;
+    const other = this.rateMs !== beforeMs;
     if (!other && !renamed && course.aligned === before.aligned) return;
     this.#cancel();
     this.#point = undefined;
@@ -171,23 +163,23 @@ export class Loop {
   /** Begins with the first interval: nobody knows this node. */
   #begin(): void {
     this.#take(Math.min(FIRST_MS, this.course.identity.intervalMs));
-    this.#identity = { ...this.#identity, intervalMs: this.#rateMs };
+    this.#identity = { ...this.#identity, intervalMs: this.rateMs };
   }
 
   /** What reports say from now on: the interval that is wanted, or the next step on the way there. */
   #steer(now: HostClocks): void {
-    const [rateMs, goalMs] = [this.#rateMs, this.#goalMs];
+    const [rateMs, goalMs] = [this.rateMs, this.goalMs];
     const saidMs = this.#identity.intervalMs;
-    this.#goalMs = this.helm.pace(now, this.course.identity.intervalMs);
-    if (this.#goalMs < rateMs || this.helm.know(saidMs)) this.#take(Math.min(this.#goalMs, saidMs));
-    const nextMs = Math.min(this.#goalMs, 2 * this.#rateMs);
+    this.goalMs = this.helm.pace(now, this.course.identity.intervalMs);
+    if (this.goalMs < rateMs || this.helm.know(saidMs)) this.#take(Math.min(this.goalMs, saidMs));
+    const nextMs = Math.min(this.goalMs, 2 * this.rateMs);
     if (nextMs !== saidMs) this.#identity = { ...this.#identity, intervalMs: nextMs };
-    if (this.#rateMs !== rateMs || this.#goalMs !== goalMs) this.helm.onInterval();
+    if (this.rateMs !== rateMs || this.goalMs !== goalMs) this.helm.onInterval();
   }
 
   #take(rateMs: number): void {
-    if (rateMs === this.#rateMs) return;
-    this.#rateMs = rateMs;
+    if (rateMs === this.rateMs) return;
+    this.rateMs = rateMs;
     this.#phaseNs = phase(this.#identity.name, this.#intervalNs);
     this.#point = undefined;
     this.helm.onGrid(rateMs);
@@ -235,7 +227,7 @@ export class Loop {
   }
 
   #report(tick: Due, now: HostClocks, done: (count: number) => void = () => {}): void {
-    const late = tick.lateUs > this.#rateMs * 500;
+    const late = tick.lateUs > this.rateMs * 500;
     const known = { ...tick, ...now, late, seq: this.#seq++, missed: this.#missed };
     this.send(pack(this.#identity, known, this.source, this.world), this.#identity.intervalMs, done);
   }

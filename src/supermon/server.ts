@@ -38,29 +38,25 @@ export function commandOf(word: string): Command {
 
 /** Splits a client's input into words: white space and quotes separate them, and have no other meaning. */
 export class Words {
-  #word = '';
+  begun = '';
   /** Whether a command was accepted before its word ended: clients need not send a newline. */
   #taken = false;
-
-  get begun(): string {
-    return this.#word;
-  }
 
   /** The words in the input; undefined: a word is too long, and the client cannot be served any more. */
   take(text: string): string[] | undefined {
     const words: string[] = [];
     const end = () => {
-      if (this.#word !== '' && !(this.#taken && END.test(this.#word))) words.push(this.#word);
-      if (this.#word !== '') this.#taken = false;
-      this.#word = '';
+      if (this.begun !== '' && !(this.#taken && END.test(this.begun))) words.push(this.begun);
+      if (this.begun !== '') this.#taken = false;
+      this.begun = '';
     };
     for (const character of text) {
       if (/[\s"']/.test(character)) end();
-      else this.#word += character;
-      if (this.#word.length > MOST_WORD) return undefined;
+      else this.begun += character;
+      if (this.begun.length > MOST_WORD) return undefined;
     }
     // Nothing more may come: a command is accepted as soon as it is complete.
-    if (this.#word !== '' && commandOf(this.#word).kind !== 'bad') {
+    if (this.begun !== '' && commandOf(this.begun).kind !== 'bad') {
       end();
       this.#taken = true;
     }

@@ -68,44 +68,35 @@ export class Grouped implements NodeConsumer {
   #spentMs = 0;
   #mayMs = 0;
   readonly #numbers = new Map<string | undefined, number>([[undefined, 0]]);
-  /** The number of the group of each node. */
-  #of = new Uint32Array();
+  /** The number of each node's group, by the node's number; 0 for nodes that are not known yet. */
+  numbers = new Uint32Array();
   #known = 0;
   #looks = 0;
   #isAsking = true;
   /** How often names of groups are made coarser: another number means other groups. */
   coarse = 0;
-  #isNew = false;
+  /** Whether the groups are others than at the begin of the look, so that all nodes have to be asked once more. */
+  isNew = false;
 
   /** Throws an InputError if it is neither a field nor a pattern. */
   constructor(readonly grouping: Grouping) {
     this.#rule = ruleOf(grouping);
   }
 
-  /** The number of each node's group, by the node's number; 0 for nodes that are not known yet. */
-  get numbers(): Uint32Array {
-    return this.#of;
-  }
-
-  /** Whether the groups are others than at the begin of the look, so that all nodes have to be asked once more. */
-  get isNew(): boolean {
-    return this.#isNew;
-  }
-
   begin(count: number, isAnother: boolean): void {
-    if (isAnother || this.#isNew) this.#known = 0;
-    this.#isNew = false;
+    if (isAnother || this.isNew) this.#known = 0;
+    this.isNew = false;
     this.#spentMs = 0;
     this.#mayMs = RULE_MS * Math.max(1, count / CONDITION_NODES);
-    this.#of = withRoom(this.#of, count);
-    this.#of.fill(0, this.#known);
+    this.numbers = withRoom(this.numbers, count);
+    this.numbers.fill(0, this.#known);
     // Names do not change.
     this.#isAsking = count > this.#known || ('field' in this.grouping && this.#looks % FIELD_EVERY === 0);
     this.#looks++;
   }
 
   ask(piece: Snapshot, first: number, from: number): number {
-    const end = Math.min(piece.count, this.#of.length - first);
+    const end = Math.min(piece.count, this.numbers.length - first);
     const isKnown = 'pattern' in this.grouping && first + end <= this.#known;
     if (!this.#isAsking || this.isTooSlow || isKnown) return piece.count;
     const spent = cpuMs();
@@ -116,8 +107,8 @@ export class Grouped implements NodeConsumer {
     for (; index < end && now - began < SLICE_MS; index++, now = performance.now()) {
       const node = first + index;
       const number = this.#numberOf(this.#nameOf(piece, index, names[index] as string));
-      if (node < this.#known && number === this.#of[node]) continue;
-      this.#of[node] = number;
+      if (node < this.#known && number === this.numbers[node]) continue;
+      this.numbers[node] = number;
       this.version++;
     }
     this.#known = Math.max(this.#known, first + index);
@@ -138,11 +129,11 @@ export class Grouped implements NodeConsumer {
   /** Begins anew with coarser names: there are more groups than are shown. */
   #coarsen(): void {
     this.coarse++;
-    this.#isNew = true;
+    this.isNew = true;
     this.names.length = 1;
     this.#numbers.clear();
     this.#numbers.set(undefined, 0);
-    this.#of.fill(0);
+    this.numbers.fill(0);
     this.version++;
   }
 

@@ -21,11 +21,7 @@ export class KnownNames<T> {
   /** The place of this pass; infinite at its end. */
   #at = Number.POSITIVE_INFINITY;
   #isFresh = true;
-  #isWhole = false;
-
-  get isWhole(): boolean {
-    return this.#isWhole;
-  }
+  isWhole = false;
 
   /** Begins a tick. Returns the names to look at, for which the caller sets rows. */
   meet(things: readonly { name: string }[]): Set<string> {
@@ -39,9 +35,9 @@ export class KnownNames<T> {
     const most = this.#isFresh ? Number.POSITIVE_INFINITY : MOST_LOOKS;
     this.#isFresh = false;
     const due = new Set<string>();
-    for (let i = 0; !this.#isWhole; i++) {
+    for (let i = 0; !this.isWhole; i++) {
       const name = this.#names[i];
-      if (name === undefined) this.#isWhole = true;
+      if (name === undefined) this.isWhole = true;
       else if (this.rows.has(name) || due.has(name)) continue;
       else if (due.size < most) due.add(name);
       else return due;
@@ -55,7 +51,7 @@ export class KnownNames<T> {
   #take(things: readonly { name: string }[]): void {
     this.#names = things.map(({ name }) => name);
     this.changes++;
-    this.#isWhole = false;
+    this.isWhole = false;
     const names = new Set(this.#names);
     for (const name of this.rows.keys()) if (!names.has(name)) this.rows.delete(name);
   }

@@ -69,7 +69,7 @@ export class CountedLinks {
   readonly #known = new KnownNames<LinkRow>();
   #physical = 0;
   #isFirst = true;
-  #isWhole = false;
+  isWhole = false;
 
   constructor(
     private readonly sys: string,
@@ -104,10 +104,6 @@ export class CountedLinks {
     return links;
   }
 
-  get isWhole(): boolean {
-    return this.#isWhole;
-  }
-
   /** Whether more have a device than a sender takes. */
   get isTooMany(): boolean {
     return this.#physical > constants.most.links;
@@ -126,16 +122,16 @@ export class CountedLinks {
       const behind = device && isBehind(this.sys, name, all);
       rows.set(name, { device, behind, represents: rows.get(name)?.represents ?? false });
     }
-    if (due.size === 0 && this.#isWhole) return;
+    if (due.size === 0 && this.isWhole) return;
     this.#physical = [...rows.values()].filter(({ device }) => device).length;
-    this.#isWhole = this.#known.isWhole;
+    this.isWhole = this.#known.isWhole;
     // All of them, when the last one with a device has gone: not in one tick.
     let room = this.#isFirst ? Number.POSITIVE_INFINITY : MOST_LOOKS;
     this.#isFirst = false;
-    for (const [name, row] of this.#physical > 0 || this.#isWhole ? rows : []) {
+    for (const [name, row] of this.#physical > 0 || this.isWhole ? rows : []) {
       if (row.details !== undefined || !this.#mayCount(name, row)) continue;
       if (room-- <= 0) {
-        this.#isWhole = false;
+        this.isWhole = false;
         break;
       }
       row.details = readDetails(this.sys, name, row.device);

@@ -59,7 +59,7 @@ export class MapView {
   #blocks = new Uint32Array(0);
   #forms = new Uint8Array(0);
   #dirty = new Uint8Array(0);
-  #plan: MapPlan | undefined;
+  plan: MapPlan | undefined;
   #cells: Cells | undefined;
   #members: readonly Member[] = [];
   #selected: Uint8Array | undefined;
@@ -85,10 +85,6 @@ export class MapView {
     this.#lower = surface(elements.cells);
     this.#upper = surface(elements.marks);
     elements.field.addEventListener('scroll', () => this.#redrawAll(), { passive: true });
-  }
-
-  get plan(): MapPlan | undefined {
-    return this.#plan;
   }
 
   /** Sets nodes, groups and the view; `least`: the smallest side of a cell, px. */
@@ -168,7 +164,7 @@ export class MapView {
       this.#label = 0;
       made = plan(this.#members, room(0, made.side < px(GAPS_FROM) ? GAPS.tiny : GAPS.plain));
     }
-    this.#plan = made;
+    this.plan = made;
     this.#unit = unit;
     const high = Math.min(this.#height, Math.ceil(made.height / unit));
     field.style.height = `${high}px`;
@@ -202,9 +198,9 @@ export class MapView {
   }
 
   #repaint(): void {
-    if (this.#inks === undefined || this.#plan === undefined) return;
-    this.#cellInks = cellInks(this.#inks, this.#plan.side < FORMS_FROM * this.#unit);
-    this.#painter = new CellForms(this.#inks, this.#unit, this.#plan.side);
+    if (this.#inks === undefined || this.plan === undefined) return;
+    this.#cellInks = cellInks(this.#inks, this.plan.side < FORMS_FROM * this.#unit);
+    this.#painter = new CellForms(this.#inks, this.#unit, this.plan.side);
     this.#redrawAll();
   }
 
@@ -216,7 +212,7 @@ export class MapView {
 
   /** Takes the changes of a tick; they are drawn with the next frame of the screen. */
   update(changed: Changed): void {
-    const [plan, inks, data] = [this.#plan, this.#cellInks, this.#cells];
+    const [plan, inks, data] = [this.plan, this.#cellInks, this.#cells];
     if (plan === undefined || inks === undefined || data === undefined) return;
     if (changed === 'all' || this.#isAllOld) this.#redrawAll();
     else {
@@ -253,7 +249,7 @@ export class MapView {
   }
 
   #draw(): void {
-    const [plan, inks, data] = [this.#plan, this.#cellInks, this.#cells];
+    const [plan, inks, data] = [this.plan, this.#cellInks, this.#cells];
     if (plan === undefined || inks === undefined || data === undefined || this.#inks === undefined) return;
     if (this.#isAllOld) {
       const paint = this.#painterOf(plan, inks, data.values);
@@ -390,13 +386,13 @@ export class MapView {
   /** The cell under a point of the page; undefined where there is none. */
   cellAt(clientX: number, clientY: number): number | undefined {
     const at = this.#inside(clientX, clientY);
-    return this.#plan === undefined ? undefined : cellAt(this.#plan, at.x, at.y);
+    return this.plan === undefined ? undefined : cellAt(this.plan, at.x, at.y);
   }
 
   /** The group whose label or block is under a point of the page. */
   groupAt(clientX: number, clientY: number): number | undefined {
     const at = this.#inside(clientX, clientY);
-    return this.#plan && blockAt(this.#plan, at.x, at.y, this.#label * this.#unit)?.group;
+    return this.plan && blockAt(this.plan, at.x, at.y, this.#label * this.#unit)?.group;
   }
 
   #inside(clientX: number, clientY: number): { x: number; y: number } {
@@ -416,7 +412,7 @@ export class MapView {
 
   #moveRing(): void {
     const { ring, field } = this.elements;
-    const [plan, cell] = [this.#plan, this.#cursor];
+    const [plan, cell] = [this.plan, this.#cursor];
     const block = plan && cell !== undefined ? blockOf(plan, cell) : undefined;
     ring.hidden = block === undefined;
     if (plan === undefined || cell === undefined || block === undefined) return;
