@@ -19,6 +19,9 @@ const hostNamed = (name: () => string) => ({
   texts: () => [name()],
   shown: 'the host name up to its first dot, in lower case',
 });
+/** A folder, at this path by default. */
+const folderAt = (path: string, about: string) => one('DIR', about, folder, standard(path));
+const fileOf = (about: string) => optional('FILE', about, file);
 const BOARD = standard('/dev/shm/beoboard/board');
 const INTERVAL = time('100ms', '600s');
 
@@ -89,7 +92,7 @@ export const options = {
   ttl: one('N', 'multicast TTL, 0 to 255; with 1 reports stay in the local network', count(0, 255), standard('1')),
   name: one('NAME', "the node's name", values.nodeName, hostNamed(defaultNodeName)),
   cluster: optional('NAME', "the cluster's name", values.clusterName),
-  'key-file': optional('FILE', 'the key, in a file that only its owner can read', file),
+  'key-file': fileOf('the key, in a file that only its owner can read'),
   require: optional(
     'WHAT',
     'minimum authentication of a report: none, cluster, or node',
@@ -150,25 +153,18 @@ export const options = {
     2,
   ),
   sys: many('DIR', 'another /sys; given twice: for the tick before, then for the report', folder, standard('/sys'), 2),
-  scratch: one(
-    'DIR',
-    'the local scratch file system whose space is reported; never a network file system',
-    folder,
-    standard('/tmp'),
-  ),
+  scratch: folderAt('/tmp', 'the local scratch file system whose space is reported; never a network file system'),
   'health-max-age': optional(
     'TIME',
     'an older ok in the health file counts as a warning, 1s to 1000d; default: never',
     time('1s', '1000d'),
   ),
-  pretend: optional(
-    'FILE',
+  pretend: fileOf(
     'TOML with values that are not in /proc and /sys (clocks, sequence number …), to reproduce a report exactly',
-    file,
   ),
-  config: optional('FILE', 'TOML with the same names; the command line takes precedence', file),
+  config: fileOf('TOML with the same names; the command line takes precedence'),
   json: flag('one JSON object instead of text'),
-  'slurm-dir': one('DIR', 'where beoboard scheduler writes its files', folder, standard('/run/beoboard-slurm')),
+  'slurm-dir': folderAt('/run/beoboard-slurm', 'where beoboard scheduler writes its files'),
   jobs: flag('show the state and jobs of each node in Slurm'),
   'job-id': optional('ID', 'only nodes of this job, or of all parts of it; needs beoboard scheduler', values.remark),
   user: optional('NAME', "only nodes on which this user's jobs are; needs beoboard scheduler", values.remark),
@@ -179,11 +175,7 @@ export const options = {
     standard('slurm'),
   ),
   'slurm-bin': optional('DIR', "where the scheduler's commands are; default: search PATH", folder),
-  'slurm-names': optional(
-    'FILE',
-    'nodes with different names in Slurm and on the board: NodeName boardname on each line',
-    file,
-  ),
+  'slurm-names': fileOf('nodes with different names in Slurm and on the board: NodeName boardname on each line'),
   domain: optional(
     'NAME',
     "hosts of this domain are nodes without it, if no node has a domain; default: this machine's own",
@@ -193,25 +185,16 @@ export const options = {
     'let all users of this machine read jobs; only while Slurm has neither jobs nor users in PrivateData',
   ),
   enforce: flag('drain and resume nodes; without it, only print the command lines'),
-  journal: one(
-    'DIR',
+  journal: folderAt(
+    '/var/lib/beoboard-bridge',
     'folder of the journal of its actions and drains; only this user may read it',
-    folder,
-    standard('/var/lib/beoboard-bridge'),
   ),
-  'bridge-dir': one(
-    'DIR',
-    'where an enforcing bridge writes what it did, for beoboard journal',
-    folder,
-    standard('/run/beoboard-bridge'),
-  ),
-  'journal-dir': one(
-    'DIR',
+  'bridge-dir': folderAt('/run/beoboard-bridge', 'where an enforcing bridge writes what it did, for beoboard journal'),
+  'journal-dir': folderAt(
+    '/var/log/beoboard/default',
     "the journal's folder; jobs in it can be read by its group only",
-    folder,
-    standard('/var/log/beoboard/default'),
   ),
-  'journal-run': one('DIR', 'where journals write their state', folder, standard('/run/beoboard-journal')),
+  'journal-run': folderAt('/run/beoboard-journal', 'where journals write their state'),
   keep: one('TIME', 'for how long lines are kept, 1h to 3650d, in whole days', time('1h', '3650d'), standard('30d')),
   most: one(
     'SIZE',
@@ -286,7 +269,7 @@ export const options = {
   silent: optional('LIST', 'nodes that fall silent, as if their switch failed: a host list, or @FILE', values.nodes),
   'silent-from': one('TIME', 'when they fall silent, after the start', time('0ms', '500h'), standard('10s')),
   'silent-for': optional('TIME', 'for how long, 1ms to 500h; default: forever', time('1ms', '500h')),
-  'jobs-file': optional('FILE', 'where to tell the jobs to beoboard scheduler --scheduler file:FILE', file),
+  'jobs-file': fileOf('where to tell the jobs to beoboard scheduler --scheduler file:FILE'),
   odd: optional(
     'FAULTS',
     `what is wrong with one node of the first job, of the second and so on: ${FAULTS.join(', ')}`,
@@ -305,12 +288,12 @@ export const options = {
   ),
   trust: many('MASTER=FILE', 'a master to follow, and the file with the public key of its relay', values.trustedMaster),
   relay: flag('make the two keys of a relay, FILE and FILE.pub; mirrors need the second'),
-  'nats-creds': optional('FILE', 'a NATS creds file that only its owner can read', file),
-  'nats-nkey': optional('FILE', 'an nkey seed in a file that only its owner can read', file),
-  'nats-login': optional('FILE', 'one line USER:PASSWORD in a file that only its owner can read', file),
-  'nats-ca': optional('FILE', 'CA certificates for the servers, PEM', file),
-  'nats-cert': optional('FILE', 'client certificate, PEM', file),
-  'nats-cert-key': optional('FILE', 'key of the client certificate, in a file that only its owner can read', file),
+  'nats-creds': fileOf('a NATS creds file that only its owner can read'),
+  'nats-nkey': fileOf('an nkey seed in a file that only its owner can read'),
+  'nats-login': fileOf('one line USER:PASSWORD in a file that only its owner can read'),
+  'nats-ca': fileOf('CA certificates for the servers, PEM'),
+  'nats-cert': fileOf('client certificate, PEM'),
+  'nats-cert-key': fileOf('key of the client certificate, in a file that only its owner can read'),
   columns: optional(
     'NAMES',
     'columns of the table: name, state, age, load … or fields listed by beoboard describe',
@@ -328,8 +311,8 @@ export const options = {
     "ask a beoboard-mon that listens (default port 2710), or another server of Supermon's protocol, instead of running a program",
     values.address(MON_PORT),
   ),
-  record: optional('FILE', 'write every answer to a new file for --play', file),
-  play: optional('FILE', 'show a recording of --record instead of a node', file),
+  record: fileOf('write every answer to a new file for --play'),
+  play: fileOf('show a recording of --record instead of a node'),
   csv: flag('comma-separated values: column names, then a line for each node'),
   'csv-safe': flag("--csv for spreadsheets: a text that begins with = + - or @ gets a ' before it"),
   plain: flag('sentences instead of a table'),
@@ -359,10 +342,8 @@ export const options = {
     `only nodes with one of these problems: ${ranked.problem.join(', ')}`,
     values.someOf('problem', ...ranked.problem),
   ),
-  names: optional(
-    'FILE',
+  names: fileOf(
     "names are a scheduler's: as on the board but for upper case, or as in this file, NodeName boardname on each line",
-    file,
   ),
   'with-state': flag('one name per line, with the state of its node behind it'),
   expand: flag('one name per line'),
@@ -493,14 +474,12 @@ export const forms = {
     for: optional('WHOM', 'slurm: NodeNames of nodes that Slurm knows; needs beoboard scheduler', oneOf('slurm')),
   },
   relay: {
-    'key-file': optional('FILE', 'secret key of the relay, in a file that only its owner can read', file),
+    'key-file': fileOf('secret key of the relay, in a file that only its owner can read'),
   },
   mirror: {
     cluster: optional('NAME', 'the cluster name in subjects: a-z 0-9 _ -', values.relayName),
-    'key-file': optional(
-      'FILE',
+    'key-file': fileOf(
       'also verify the signature of each report, with the cluster key, in a file that only its owner can read',
-      file,
     ),
     name: one(
       'NAME',
