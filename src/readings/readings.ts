@@ -171,6 +171,8 @@ const fabricSpeed: Measure = {
 
 const ageMs = overview(({ ages }, index) => ((ages[index] as number) < 0 ? Number.NaN : (ages[index] as number)));
 
+const age = map(ageMs, ms => ms / 1000);
+
 /** Why no newer report is accepted of a node that reports. */
 function why(node: Node): string | undefined {
   const refusal = mayBeRefused(node.state) ? node.refusedSince : undefined;
@@ -211,15 +213,7 @@ const OWN: Reading[] = [
   text('address', 'where its last report came from', node => node.address || undefined),
   text('link', "the master's interface by which it reports", node => node.linkName),
   reading('age_ms', 'age of its last report', contractUnit('ms'), ageMs),
-  reading(
-    'age',
-    'Time since the last report of the node reached the master',
-    SECONDS,
-    map(ageMs, ms => ms / 1000),
-    {
-      title: 'Report Age',
-    },
-  ),
+  reading('age', 'Time since the last report of the node reached the master', SECONDS, age, { title: 'Report Age' }),
   reading(
     'since',
     'for how long it is in its state: live since its reports have come without a gap, else since the last one',
@@ -327,6 +321,9 @@ const remembered = (take: (memory: Memory, state: State | undefined) => number |
   },
 });
 
+const ofMemory = (name: string, about: string, unit: Unit, take: Parameters<typeof remembered>[0]) =>
+  reading(name, about, unit, remembered(take));
+
 /** What the board remembers of a node: beside what its reports say now. */
 const REMEMBERED: Reading[] = [
   text(
@@ -335,42 +332,31 @@ const REMEMBERED: Reading[] = [
     node => node.memory?.recent.join(',') || undefined,
   ),
   ...PROBLEMS.flatMap(problem => [
-    reading(
+    ofMemory(
       `${problem}_recent`,
       `whether it has or lately had the problem: ${meanings.problem[problem]}`,
       NUMBER,
-      remembered(({ recentBits }) => Number((recentBits & problemBit(problem)) !== 0)),
+      ({ recentBits }) => Number((recentBits & problemBit(problem)) !== 0),
     ),
-    reading(
-      `${problem}_ago`,
-      `time since it last had the problem: ${meanings.problem[problem]}`,
-      SECONDS,
-      remembered(memory => secondsAgo(memory.episode(problem)?.seenMs)),
+    ofMemory(`${problem}_ago`, `time since it last had the problem: ${meanings.problem[problem]}`, SECONDS, memory =>
+      secondsAgo(memory.episode(problem)?.seenMs),
     ),
-    reading(
+    ofMemory(
       `${problem}_times`,
       `how often the problem has begun: ${meanings.problem[problem]}`,
       NUMBER,
-      remembered(memory => memory.episode(problem)?.count ?? 0),
+      memory => memory.episode(problem)?.count ?? 0,
     ),
   ]),
-  reading(
-    'silences',
-    'how often it was silent',
-    NUMBER,
-    remembered(({ silence }) => silence?.count ?? 0),
-  ),
-  reading(
+  ofMemory('silences', 'how often it was silent', NUMBER, ({ silence }) => silence?.count ?? 0),
+  ofMemory(
     'heard_for',
     'time since its reports have come without a gap; 0 for a node that is silent or has left',
     SECONDS,
-    remembered(({ heardMs }, state) => (state === 'silent' || state === 'left' ? 0 : secondsAgo(heardMs))),
+    ({ heardMs }, state) => (state === 'silent' || state === 'left' ? 0 : secondsAgo(heardMs)),
   ),
-  reading(
-    'remembered_for',
-    'for how long the board has remembered its problems and silences',
-    SECONDS,
-    remembered(({ sinceMs }) => secondsAgo(sinceMs)),
+  ofMemory('remembered_for', 'for how long the board has remembered its problems and silences', SECONDS, memory =>
+    secondsAgo(memory.sinceMs),
   ),
 ];
 

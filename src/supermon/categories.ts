@@ -1,7 +1,7 @@
 // The values of a node by category: the category's bit, its variables, and how to get their numbers. Supermon's own
 // categories first, then ours. The C program on a node uses the same names (c/mon/samples.c); a test compares the two.
 
-import type { Cursor } from '../readings/cursor.js';
+import { CPU_KINDS, type Cursor } from '../readings/cursor.js';
 import { entriesOf, entryReadings, isEntry } from '../readings/entries.js';
 import { type Measure, map, field as rawField, taken } from '../readings/measures.js';
 
@@ -63,16 +63,7 @@ export const CATEGORIES: readonly Category[] = [
   {
     name: 'cpuinfo',
     mask: 0x1,
-    one: [
-      ['user', jiffies('cpu_user_ms')],
-      ['nice', jiffies('cpu_nice_ms')],
-      ['system', jiffies('cpu_system_ms')],
-      ['idle', jiffies('cpu_idle_ms')],
-      ['iowait', jiffies('cpu_iowait_ms')],
-      ['irq', jiffies('cpu_irq_ms')],
-      ['softirq', jiffies('cpu_softirq_ms')],
-      ['steal', jiffies('cpu_steal_ms')],
-    ],
+    one: CPU_KINDS.map(kind => [kind, jiffies(`cpu_${kind}_ms`)]),
   },
   {
     name: 'netinfo',
@@ -120,13 +111,10 @@ export const CATEGORIES: readonly Category[] = [
   {
     name: 'pressure',
     mask: 0x200,
-    one: [
-      ['cpu_some_us', field('psi_cpu_some_us')],
-      ['mem_some_us', field('psi_mem_some_us')],
-      ['mem_full_us', field('psi_mem_full_us')],
-      ['io_some_us', field('psi_io_some_us')],
-      ['io_full_us', field('psi_io_full_us')],
-    ],
+    one: (['cpu_some_us', 'mem_some_us', 'mem_full_us', 'io_some_us', 'io_full_us'] as const).map(name => [
+      name,
+      field(`psi_${name}`),
+    ]),
   },
   {
     name: 'gpu',
