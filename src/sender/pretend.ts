@@ -84,9 +84,7 @@ function or<T>(check: Validator<T>, otherwise: NoInfer<T>): Validator<T> {
   return (value, key) => (value === undefined ? otherwise : check(value, key));
 }
 
-function maybe<T>(check: Validator<T>): Validator<T | undefined> {
-  return (value, key) => (value === undefined ? undefined : check(value, key));
-}
+const maybe = <T>(check: Validator<T>) => or<T | undefined>(check, undefined);
 
 function isTable(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && !Array.isArray(value);

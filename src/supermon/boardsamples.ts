@@ -42,6 +42,10 @@ class SampleWriter {
   readonly page = new Page(PAGE_BYTES);
   readonly #cursor = new Cursor();
   readonly #numbers = new Float64Array(MOST_VARIABLES);
+  /** Of the present node: its name, the number of its state, and its age, ms. */
+  #called: Uint8Array = NIL;
+  #state = 0;
+  #age = 0;
 
   constructor(
     readonly mask: number,
@@ -55,10 +59,10 @@ class SampleWriter {
     const { states, ages } = snapshot.overview;
     const state = states[index] as number;
     const age = ages[index] as number;
-    const called = bytes(atom(this.before + name));
+    [this.#called, this.#state, this.#age] = [bytes(atom(this.before + name)), state, age];
     cursor.moveTo(snapshot, index);
     if ((this.mask & STATE.mask) !== 0) {
-      this.#head(called, STATE.name, state, age);
+      this.#head(STATE.name);
       const { page } = this;
       page.part(ONE);
       page.part(STATES[state] as Uint8Array);
@@ -72,7 +76,7 @@ class SampleWriter {
     if (HEARD[state] !== true || cursor.report < 0) return;
     for (const category of CATEGORIES) {
       if ((this.mask & category.mask) === 0) continue;
-      this.#category(category, called, state, age);
+      this.#category(category);
       if (this.page.room < ELEMENT_BYTES) yield* this.rest();
     }
   }
@@ -83,13 +87,13 @@ class SampleWriter {
     this.page.length = 0;
   }
 
-  #head(called: Uint8Array, category: string, state: number, age: number): void {
+  #head(category: string): void {
     const { page } = this;
     page.bytes[page.length++] = OPEN;
-    page.part(called);
+    page.part(this.#called);
     page.part(HEADS.get(category) as Uint8Array);
-    page.part(STATES[state] as Uint8Array);
-    page.decimal(age, 0);
+    page.part(STATES[this.#state] as Uint8Array);
+    page.decimal(this.#age, 0);
     page.bytes[page.length++] = SPACE;
   }
 
@@ -100,32 +104,26 @@ class SampleWriter {
     page.bytes[page.length++] = 0x0a;
   }
 
-  #category({ name, one, each }: Category, called: Uint8Array, state: number, age: number): void {
+  #category({ name, one, each }: Category): void {
     const cursor = this.#cursor;
     if (one !== undefined) {
       // A value that was not measured is left out.
       if (takeOne(one, cursor, this.#numbers) === 0) return;
-      this.#head(called, name, state, age);
+      this.#head(name);
       this.page.part(ONE);
       for (let i = 0; i < one.length; i++) number(this.page, this.#numbers[i] as number);
       this.#end();
     }
-    if (each !== undefined) this.#each(name, each, called, state, age);
+    if (each !== undefined) this.#each(name, each);
   }
 
-  #each(
-    category: string,
-    { count, is, name, variables }: Instances,
-    called: Uint8Array,
-    state: number,
-    age: number,
-  ): void {
+  #each(category: string, { count, is, name, variables }: Instances): void {
     const cursor = this.#cursor;
     const entries: number[] = [];
     for (let entry = 0; entry < count(cursor); entry++) if (is(cursor, entry)) entries.push(entry);
     if (entries.length === 0) return;
     const { page } = this;
-    this.#head(called, category, state, age);
+    this.#head(category);
     page.text(`((nr ${entries.length})`);
     for (const entry of entries) {
       page.text(' (');

@@ -5,7 +5,19 @@ import { chosenNode, PARTS } from '../presentation/nodeshape.js';
 import { schema } from '../presentation/shapes.js';
 import { SCALES } from '../readings/scales.js';
 import { ERROR_CODES } from '../text/errorcodes.js';
-import { array, flag, integer, list, number, object, partsOf, type Schema, text, word } from '../text/schema.js';
+import {
+  array,
+  flag,
+  integer,
+  type Keys,
+  list,
+  number,
+  object,
+  partsOf,
+  type Schema,
+  text,
+  word,
+} from '../text/schema.js';
 import { answer, JOB_ANSWER, JOBS, nodePage, ODD_ONES, seq, USERS } from './answers.js';
 import { NODE_PAGE, RIVER, STATES } from './wire.js';
 
@@ -83,59 +95,39 @@ const SCHEMAS = {
 
 type SchemaName = keyof typeof SCHEMAS;
 
-interface Parameter {
-  readonly name: string;
-  readonly about: string;
-  readonly schema?: Schema;
-}
-
 interface Path {
   readonly summary: string;
-  readonly parameters?: readonly Parameter[];
+  readonly parameters?: Keys;
   /** The schema of its JSON; a list: one of several. */
   readonly answers?: SchemaName | readonly SchemaName[];
   /** The possible status codes besides 200 and 400. */
   readonly refuses?: Readonly<Record<number, string>>;
 }
 
-const WHERE =
-  'a condition of at most 256 bytes, as --where of beoboard status has it: mem_avail < 1GiB && state == live';
-const BY =
-  'a field, or a part of the name between slashes, as --by of beoboard status has it: /^rack[0-9]+/; auto: what most names have before their second number, where they have two';
-const READING: Parameter = {
-  name: 'reading',
-  about: 'what fills the cells',
-  schema: word(READING_NAMES),
-};
+const where = text(
+  'a condition of at most 256 bytes, as --where of beoboard status has it: mem_avail < 1GiB && state == live',
+);
+const by = text(
+  'a field, or a part of the name between slashes, as --by of beoboard status has it: /^rack[0-9]+/; auto: what most names have before their second number, where they have two',
+);
+const reading = word(READING_NAMES, 'what fills the cells');
 const ABSENT = 'there is no board';
 
 const PATHS: Readonly<Record<string, Path>> = {
   '/nodes': {
     summary: 'Nodes as beoboard status --json has them, or with seq the readings of one of the last ten looks.',
-    parameters: [
-      { name: 'nodes', about: 'a host list: only these' },
-      { name: 'where', about: WHERE },
-      {
-        name: 'fields',
-        about:
-          'only these, separated by commas: columns and fields as beoboard describe lists them; of a page also slurm, user and jobs, where jobs are shown',
-      },
-      {
-        name: 'sort',
-        about:
-          'a page of them as --sort of beoboard status has them: a field, or slurm, user or jobs; behind a minus reversed; state: the worst first',
-      },
-      {
-        name: 'page',
-        about: `which page of ${NODE_PAGE} nodes, from 1; without sort the worst first`,
-        schema: integer(),
-      },
-      {
-        name: 'seq',
-        about: 'the number of a look; fields are readings of the map then, to 1/4000 of their domain',
-        schema: integer(),
-      },
-    ],
+    parameters: {
+      nodes: text('a host list: only these'),
+      where,
+      fields: text(
+        'only these, separated by commas: columns and fields as beoboard describe lists them; of a page also slurm, user and jobs, where jobs are shown',
+      ),
+      sort: text(
+        'a page of them as --sort of beoboard status has them: a field, or slurm, user or jobs; behind a minus reversed; state: the worst first',
+      ),
+      page: integer(`which page of ${NODE_PAGE} nodes, from 1; without sort the worst first`),
+      seq: integer('the number of a look; fields are readings of the map then, to 1/4000 of their domain'),
+    },
     answers: ['Nodes', 'NodesAt'],
     refuses: { 404: 'the look is not kept', 503: `${ABSENT}, or the condition takes too long` },
   },
@@ -146,11 +138,11 @@ const PATHS: Readonly<Record<string, Path>> = {
   },
   '/events': {
     summary: 'What has happened, as long as it is kept; nodes to which the same happened are together.',
-    parameters: [
-      { name: 'since', about: 'a look’s number: only events of later looks; or 1h, or a time as in 2026-11-27T03:00Z' },
-      { name: 'nodes', about: 'a host list: only events of these nodes, and of no node' },
-      { name: 'kind', about: 'names as in silent,boot,oom: only these' },
-    ],
+    parameters: {
+      since: text('a look’s number: only events of later looks; or 1h, or a time as in 2026-11-27T03:00Z'),
+      nodes: text('a host list: only events of these nodes, and of no node'),
+      kind: text('names as in silent,boot,oom: only these'),
+    },
     answers: 'Events',
   },
   '/jobs': {
@@ -176,18 +168,18 @@ const PATHS: Readonly<Record<string, Path>> = {
   '/readings': { summary: 'The readings that can fill the map, each with its domain.', answers: 'Readings' },
   '/river': {
     summary: `The last 15 minutes of groups, or of at most ${RIVER.mostNodes} nodes, packed: src/web/wire.ts says how.`,
-    parameters: [{ name: 'by', about: BY }, READING, { name: 'nodes', about: 'a host list, in place of groups' }],
+    parameters: { by, reading, nodes: text('a host list, in place of groups') },
     refuses: { 503: 'too many rules are asked for at once' },
   },
   '/stream': {
     summary: 'The map, live: frames without end; src/web/wire.ts says how they are packed.',
-    parameters: [READING, { name: 'by', about: BY }, { name: 'where', about: WHERE }],
+    parameters: { reading, by, where },
     refuses: { 503: 'the condition takes too long, or too many are asked for at once' },
   },
   '/openapi.json': { summary: 'This document.', answers: [] },
 };
 
-function operation({ summary, parameters = [], answers, refuses = {} }: Path, path: string): Schema {
+function operation({ summary, parameters = {}, answers, refuses = {} }: Path, path: string): Schema {
   const names = typeof answers === 'string' ? [answers] : (answers ?? []);
   const [first = {}] = names.map(ref);
   const ofJson = names.length > 1 ? { anyOf: names.map(ref) } : first;
@@ -205,7 +197,12 @@ function operation({ summary, parameters = [], answers, refuses = {} }: Path, pa
       summary,
       parameters: [
         ...(inPath === undefined ? [] : [{ name: inPath, in: 'path', required: true, schema: text() }]),
-        ...parameters.map(({ name, about, schema = text() }) => ({ name, in: 'query', description: about, schema })),
+        ...Object.entries(parameters).map(([name, { description, ...schema }]) => ({
+          name,
+          in: 'query',
+          description,
+          schema,
+        })),
       ],
       responses: {
         200: { description: summary, content },

@@ -86,6 +86,13 @@ export class Cells {
     return this.#indices.get(name);
   }
 
+  /** 1 for each of these cells. */
+  mask(some: Iterable<number>): Uint8Array {
+    const mask = new Uint8Array(this.layout.count);
+    for (const cell of some) mask[cell] = 1;
+    return mask;
+  }
+
   /** A summary of `count` cells from `first` on. */
   tally(first = 0, count = this.layout.count): Tally {
     const states = new Uint32Array(STATES.length);

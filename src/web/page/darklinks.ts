@@ -33,14 +33,9 @@ export class DarkLinks {
   /** Outlines around the nodes behind dark links, and around selected ones. */
   outlines(cells: Cells, chosen: Uint32Array | undefined): Outline[] {
     const behind = [...this.#linkOf.keys()].map(name => cells.indexOf(name)).filter(cell => cell !== undefined);
-    const around = (some: Iterable<number>, ink: Outline['ink']): Outline => {
-      const mask = new Uint8Array(cells.layout.count);
-      for (const cell of some) mask[cell] = 1;
-      return { cells: mask, ink };
-    };
     return [
-      ...(behind.length > 0 ? [around(behind, 'text')] : []),
-      ...(chosen !== undefined ? [around(chosen, 'accent')] : []),
+      ...(behind.length > 0 ? [{ cells: cells.mask(behind), ink: 'text' } as const] : []),
+      ...(chosen !== undefined ? [{ cells: cells.mask(chosen), ink: 'accent' } as const] : []),
     ];
   }
 }

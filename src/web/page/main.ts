@@ -113,16 +113,12 @@ const jobs = new JobView({
 const changes = new ChangeList(selectNodes, minute => flow.mark(minute));
 
 const live = new Live({
-  opened: () => {
-    setLife(head?.state ?? 'connecting');
-  },
+  opened: () => setLife(head?.state ?? 'connecting'),
   frame: takeFrame,
   settled,
   lost: why => {
-    setLife(
-      'lost',
-      `No answer from the server: ${why}. ${head ? `This is the state as of ${clock(nowOf())}.` : 'There is nothing to show yet.'}`,
-    );
+    const shown = head ? `This is the state as of ${clock(nowOf())}.` : 'There is nothing to show yet.';
+    setLife('lost', `No answer from the server: ${why}. ${shown}`);
   },
   refused: why => {
     const said = refusalOf(view.where, why);
@@ -327,12 +323,7 @@ function arrange(): void {
   const reading = readingNow();
   if (reading === undefined || cells.layout.layout === 0) return;
   const chosen = selection();
-  let mask: Uint8Array | undefined;
-  if (chosen !== undefined) {
-    mask = new Uint8Array(cells.layout.count);
-    for (const cell of chosen) mask[cell] = 1;
-  }
-  map.select(mask);
+  map.select(chosen && cells.mask(chosen));
   map.outlines = dark.outlines(cells, chosen);
   trouble.select(view.trouble);
   colourOwn();
@@ -447,11 +438,7 @@ listen({
     tellChoice();
   },
   find: asked =>
-    meaningOf(asked, {
-      cells,
-      jobs: hello?.jobs === true ? jobs : undefined,
-      trouble: head?.trouble ?? [],
-    }),
+    meaningOf(asked, { cells, jobs: hello?.jobs === true ? jobs : undefined, trouble: head?.trouble ?? [] }),
 });
 
 // ---- layout of the page ----
