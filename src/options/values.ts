@@ -352,12 +352,7 @@ export const namePrefix = value('text', (text): string => {
 });
 
 /** A board, and the cluster name under which it is shown. */
-interface NamedBoard {
-  readonly name?: string;
-  readonly path: string;
-}
-
-export const namedBoard = value('file', (text): NamedBoard => {
+export const namedBoard = value('file', text => {
   const [, name, rest] = /^([^=/]*)=(.*)$/s.exec(text) ?? [];
   return name === undefined ? { path: path(text) } : { name: clusterName.parse(name), path: path(rest ?? '') };
 });
@@ -386,12 +381,7 @@ export const natsServer = value('address', (text): string => {
 });
 
 /** A master, and the file with the public key of its relay. */
-interface TrustedMaster {
-  readonly name: string;
-  readonly path: string;
-}
-
-export const trustedMaster = value('file', (text): TrustedMaster => {
+export const trustedMaster = value('file', text => {
   const [, name = '', file = ''] = /^([^=]*)=(.*)$/s.exec(text) ?? [];
   if (file === '')
     throw new InputError(`${quote(text)} is not MASTER=FILE; write the master's name and its key, m1=m1.pub`);

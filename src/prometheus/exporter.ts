@@ -25,14 +25,9 @@ type NameLabel = keyof ScrapedBoard['names'];
 /** The pieces of a document, each valid until the next is asked for; undefined: not ready yet. */
 type Document = Generator<Uint8Array | undefined>;
 
-interface Done {
-  scrapes: number;
-  /** The duration of the last scrape that was served completely, from its request on. */
-  seconds: number;
-}
-
 export class Exporter {
-  readonly done: Done = { scrapes: 0, seconds: Number.NaN };
+  /** `seconds`: the duration of the last scrape that was served completely, from its request on. */
+  readonly done = { scrapes: 0, seconds: Number.NaN };
   readonly #plans = new Map<string, ScrapePlan>();
   readonly #pages: Page[] = [];
   readonly #pool = new BufferPool();

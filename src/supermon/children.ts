@@ -33,12 +33,6 @@ const NO_NODES: ReadonlySet<string> = new Set([SERVER.name, 'error']);
 /** Why nothing of it is served; undefined: it is served. */
 type ChildTrouble = 'silent' | 'loop' | 'deep' | 'bad' | undefined;
 
-/** What a child has reported about itself and the servers below it. */
-interface ChildSchema {
-  readonly expression: Expression;
-  readonly levels: number;
-}
-
 /** Asks over one connection, one question at a time. */
 class ChildLine {
   #socket: Socket | undefined;
@@ -105,7 +99,8 @@ export class Child {
   readonly name: string;
   trouble: ChildTrouble = 'silent';
   why = 'it was not asked yet';
-  #schema: ChildSchema | undefined;
+  /** What a child has reported about itself and the servers below it. */
+  #schema: { readonly expression: Expression; readonly levels: number } | undefined;
   /** The nodes in its last answer, as expressions: they are unknown while it is silent. */
   #nodes = new Set<string>();
   readonly #line: ChildLine;

@@ -142,9 +142,8 @@ export class RiverPart {
     const name = byId('rows').children[row]?.textContent ?? this.cells.layout.groups[group]?.name ?? '';
     const time = clock(second * 1000);
     if (column === undefined) return `${name} · ${time} · ${WHY[this.#river.kindAt(second)]}`;
-    const parts = column.parts as Record<string, number>;
     const bad = [...STATES.filter(state => state !== 'live'), 'unhealthy']
-      .map(part => [part, Math.round((parts[part] as number) * count)] as const)
+      .map(part => [part, Math.round((column.parts[part] as number) * count)] as const)
       .filter(([, number]) => number > 0)
       .map(([part, number]) => `${number} ${part}`);
     const reading = this.#hello?.readings.find(each => each.name === this.#hello?.reading);

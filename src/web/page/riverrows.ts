@@ -21,13 +21,6 @@ export const SECONDS = RIVER.columns;
 const PARTS = ['silent', 'uncertain', 'unknown', 'never', 'left', 'unhealthy'] as const;
 type RowPart = (typeof PARTS)[number];
 
-interface RiverColumn {
-  /** Each as a fraction of all nodes of the row. */
-  readonly parts: Readonly<Record<RowPart, number>>;
-  /** The mean of the live nodes, as in a cell; undefined: none was measured. */
-  readonly mean: number | undefined;
-}
-
 type Filled = Pick<Tally, 'states' | 'unhealthy' | 'measured' | 'sum'>;
 
 /** Why nothing is known of nodes in a second, by what is known of it: of `unasked` the server may know more. */
@@ -162,8 +155,11 @@ export class River {
     }
   }
 
-  /** The state of a row; undefined: it had no nodes, or nothing is known of that second. */
-  at(second: number, row: number): RiverColumn | undefined {
+  /**
+   * The state of a row: its parts as fractions of all its nodes, and the mean of the live ones, as in a cell (undefined:
+   * none was measured). Undefined: it had no nodes, or nothing is known of that second.
+   */
+  at(second: number, row: number) {
     if (this.kindAt(second) !== 'ok') return undefined;
     const at = (second % SECONDS) * this.rows + row;
     const mean = this.#means[at] as number;
