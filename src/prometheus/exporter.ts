@@ -40,13 +40,8 @@ export class Exporter {
 
   /** The document of `/metrics`. It has metrics of each board, also of one that cannot be read. */
   metrics({ collectors, selection }: Scrape, format: Format): Document {
-    return this.#document(
-      this.#plan(collectors),
-      'node',
-      selection,
-      format,
-      collectors.includes('receiver') && selection.shard === 1,
-    );
+    const own = collectors.includes('receiver') && selection.shard === 1;
+    return this.#document(this.#plan(collectors), 'node', selection, format, own);
   }
 
   /** About how long a document is, by the lines that its nodes can have, bytes; without collectors `/node-metrics`. */

@@ -83,16 +83,10 @@ function disk(name: string, help: string, reading: string, type: MetricFamily['t
 const isReadonly = bit('flags', 'root_readonly');
 const ROOT = 'device="root",fstype="",mountpoint="/",';
 
-const network = (name: string, reading: string, type: MetricFamily['type'] = 'counter') =>
-  each(
-    `network_${name}`,
-    type,
-    `Network device statistic ${name.replace(/_total$/, '')}.`,
-    'net',
-    `net.${reading}`,
-    ofInterface,
-    isRepeated,
-  );
+function network(name: string, reading: string, type: MetricFamily['type'] = 'counter'): MetricFamily {
+  const help = `Network device statistic ${name.replace(/_total$/, '')}.`;
+  return each(`network_${name}`, type, help, 'net', `net.${reading}`, ofInterface, isRepeated);
+}
 
 const nodeName = getter('report', 'hostname');
 

@@ -37,10 +37,7 @@ function* pieces(lines: Iterable<string>): Generator<Uint8Array> {
 const hex = (mask: number) => `0x${mask.toString(16)}`;
 
 /** Another server and its coming answer; undefined: it is in trouble. */
-interface ChildQuery {
-  readonly child: Child;
-  readonly answer: Promise<Expression | undefined>;
-}
+type ChildQuery = { readonly child: Child; readonly answer: Promise<Expression | undefined> };
 
 export class Concentrator {
   #counted = { at: Number.NEGATIVE_INFINITY, nodes: 0 };
@@ -75,26 +72,21 @@ export class Concentrator {
     return this.#refusal(command.word);
   };
 
-  get #levels(): number {
-    return Math.max(0, ...this.children.filter(({ trouble }) => trouble === undefined).map(({ levels }) => levels));
-  }
-
   #rows(): string {
     const us = atom(this.name);
-    const levels = this.#levels;
+    const levels = Math.max(
+      0,
+      ...this.children.filter(({ trouble }) => trouble === undefined).map(({ levels }) => levels),
+    );
     const row = (name: string, mask: number, count: string, variables: readonly string[]) =>
       `(${us} ${name} ${hex(mask)} ${levels} ((nr ${count}) ${variables.join(' ')}))\n`;
     return [
       row(SERVER.name, SERVER.mask, '1', SERVER.variables),
       row(STATE.name, STATE.mask, '1', STATE.variables),
-      ...CATEGORIES.map(({ name, mask, one, each }) =>
-        row(
-          name,
-          mask,
-          each === undefined ? '1' : 'n',
-          (one ?? each?.variables ?? []).map(([variable]) => variable),
-        ),
-      ),
+      ...CATEGORIES.map(({ name, mask, one, each }) => {
+        const variables = (one ?? each?.variables ?? []).map(([variable]) => variable);
+        return row(name, mask, each === undefined ? '1' : 'n', variables);
+      }),
     ].join('');
   }
 

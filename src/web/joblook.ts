@@ -57,17 +57,15 @@ export class JobLook extends SchedulerViewFollower {
       const members = membersOf({ names }, name => nodes.get(name));
       const shown = members.slice(0, NODE_PAGE);
       const ranMs = elapsedMs(row.job, Number(found.snapshot.realNs / 1_000_000n));
-      const trouble = wall.heads.troubleAmong(row.names, ranMs, found).filter(line => line.nodes !== undefined);
+      const trouble = wall.heads
+        .troubleAmong(row.names, ranMs, found)
+        .filter(line => line.nodes !== undefined)
+        .map(line => withoutJob(line, row.job.id));
       const most = members[0] && toldOf(members[0]);
       const scale = SCALES.find(({ name }) => name === most?.reading.name) ?? (SCALES[0] as (typeof SCALES)[number]);
       return {
         slurm: view.head,
-        job: jobPageJson(
-          row,
-          shown,
-          trouble.map(line => withoutJob(line, row.job.id)),
-          view,
-        ),
+        job: jobPageJson(row, shown, trouble, view),
         page: {
           lines: jobLines(row),
           notes: [

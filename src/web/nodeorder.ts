@@ -80,10 +80,8 @@ interface Ordering {
 /** What is told of a node. Throws an InputError for a column that does not exist. */
 function rowTeller({ fields, columns }: Pick<AskedPage, 'fields' | 'columns'>, digest: Snapshot | undefined) {
   const extra = columns.filter(one => fields?.includes(one.name));
-  const teller = nodeTeller(
-    fields?.filter(name => !extra.some(one => one.name === name)),
-    digest,
-  );
+  const ofBoard = fields?.filter(name => !extra.some(one => one.name === name));
+  const teller = nodeTeller(ofBoard, digest);
   return (node: Node): string =>
     teller(node, extra.length === 0 ? undefined : Object.fromEntries(extra.map(one => [one.name, one.text(node)])));
 }
@@ -183,12 +181,8 @@ export class NodePages {
         rows.push({ name, key, text: teller(node) });
       }
       // Their values are newer than those by which they were chosen.
-      const byKey = comparisonBy<SortRow>(
-        order,
-        ({ key }) => key,
-        (a, b) => compareNames(a.name, b.name),
-      );
-      rows.sort(byKey);
+      const byRow = (a: SortRow, b: SortRow) => compareNames(a.name, b.name);
+      rows.sort(comparisonBy<SortRow>(order, ({ key }) => key, byRow));
       const head = { schema: 1, seq: tick.seq, now_ms: nowMs, board: boardJson(digest) };
       const about = { total: chosen.length, page: asked.page, unmeasured: unmeasured(asked.fields, tick) };
       const text = json({ ...head, ...about });

@@ -51,10 +51,8 @@ export class Queries {
 
   /** The nodes for which the condition holds. Throws an InputError if it is invalid, TooMuch if it takes too long. */
   async chosen(text: string): Promise<Chosen> {
-    return await this.#settled(
-      this.#keep(this.#conditions, 'where', text, () => new Chosen(text)),
-      'where',
-    );
+    const kept = this.#keep(this.#conditions, 'where', text, () => new Chosen(text));
+    return await this.#settled(kept, 'where');
   }
 
   /** The groups of that rule; throws likewise. */

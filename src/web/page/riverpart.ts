@@ -119,10 +119,8 @@ export class RiverPart {
     if (key === this.#key) return;
     this.#key = key;
     this.#river = new River(names);
-    this.view.show(
-      this.#river,
-      names.map((name, i) => name ?? (this.#rows[i]?.group === -1 ? 'all' : 'others')),
-    );
+    const labels = names.map((name, i) => name ?? (this.#rows[i]?.group === -1 ? 'all' : 'others'));
+    this.view.show(this.#river, labels);
     const query = new URLSearchParams({ reading: reading ?? '' });
     const list = byNode ? foldInOrder(names as string[]) : '';
     if (byNode) query.set('nodes', list);
