@@ -15,8 +15,16 @@ import { fold } from '../text/hostlists.js';
 import { NOTHING } from '../text/layout.js';
 import { disagreements } from '../trouble/disagreements.js';
 import { withoutJob } from '../trouble/trouble.js';
-import type { Wall } from './wall.js';
+import type { RiverHistory } from './history.js';
+import type { StreamHeaders } from './streamheaders.js';
+import type { Watcher } from './watcher.js';
 import { NODE_PAGE, RIVER } from './wire.js';
+
+interface JobPageSources {
+  readonly watcher: Watcher;
+  readonly river: RiverHistory;
+  readonly heads: Pick<StreamHeaders, 'troubleAmong'>;
+}
 
 type JobsLook = ReturnType<JobLook['beside']>;
 
@@ -45,7 +53,7 @@ export class JobLook extends SchedulerViewFollower {
   }
 
   /** One job, with the first of its nodes and their last 15 minutes; Throws a Refusal: there is none with that id. */
-  page(id: string, { found, view, nodeOf }: JobsLook, wall: Pick<Wall, 'watcher' | 'river' | 'heads'>): object {
+  page(id: string, { found, view, nodeOf }: JobsLook, wall: JobPageSources): object {
     const { reader } = wall.watcher;
     const parts = jobsNamed(id, view, nodeOf);
     const [row] = parts;
