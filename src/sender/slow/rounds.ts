@@ -31,12 +31,6 @@ const FLAGS = structs.report.fields.flags.offset / 4;
 const STALE = 1 << bits.flags.slow_stale;
 const SLOW_BOOT = structs.report.fields.slow_boot_ns.offset / 4;
 
-interface Latest {
-  page: Uint32Array;
-  /** When the round in which it was read was noticed. */
-  atMs: number;
-}
-
 class Reader {
   readonly #values: SlowValues;
   readonly #child: ChildProcess;
@@ -128,8 +122,8 @@ interface RoundsOptions {
 
 export class SlowSide implements SlowPart {
   #roundMs: number;
-  /** The current values, by the number of the source. */
-  readonly #latest = new Map<number, Latest>();
+  /** The current values, by the number of the source, and when the round in which they were read was noticed. */
+  readonly #latest = new Map<number, { page: Uint32Array; atMs: number }>();
   /** Texts of the sources, by their names. */
   readonly #details = new Map<string, Details | undefined>();
   /** What was logged: a source uses the same words for the same trouble. */
