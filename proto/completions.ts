@@ -3,8 +3,15 @@
 
 import { aboutOf, HELP } from '../src/options/help.js';
 import type { Verb } from '../src/options/options.js';
+import { argumentKinds } from '../src/options/table.js';
 import type { OptionValue, ValueKind } from '../src/options/values.js';
-import { argumentKind, letterOf, optionOf } from '../src/options/verb.js';
+import { letterOf, optionOf } from '../src/options/verb.js';
+
+/** The kind of the arguments; undefined for a verb without arguments. */
+function argumentKind(verb: Verb): ValueKind | undefined {
+  const word = verb.arguments?.[0]?.replace(/[^a-z]/g, '');
+  return word === undefined ? undefined : argumentKinds[word as keyof typeof argumentKinds];
+}
 
 interface Option {
   /** `nodes` */

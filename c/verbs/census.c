@@ -181,22 +181,36 @@ static uint32_t recent_of(const struct census *c, uint32_t node) {
 /* Those that are no longer shown as present. */
 static uint32_t unmeasured_of(const struct census *c, uint32_t node) {
   static const struct bb_part parts[BB_PROBLEM_PART_COUNT] = BB_PROBLEM_PARTS(offsetof(struct bb_slot, report));
+  static const uint32_t shown_by[CENSUS_THINGS - BEOBOARD_NPROBLEMS] = {
+    1u << BEOBOARD_PROBLEM_BAD_HEALTH | 1u << BEOBOARD_PROBLEM_HEALTH_WARNING,
+    1u << BEOBOARD_PROBLEM_GPU_LOST | 1u << BEOBOARD_PROBLEM_GPU_ERRORS};
   static struct bb_slot newest;
   const struct bb_memory *m = census_memory(c, node);
   const uint64_t recent = m == NULL ? 0 : bb_load_acquire(&m->recent);
   int which;
-  if (recent == 0 || bb_newest_parts(&c->board, node, &newest, parts, 1, &which) < 2) return 0;
+  if (m == NULL || (recent | bb_load(&m->health_gone_ns) | bb_load(&m->gpu_gone_ns)) == 0 ||
+      bb_newest_parts(&c->board, node, &newest, parts, 1, &which) < 2) return 0;
   const uint64_t limit_ms = bb_unmeasured_limit_ms(newest.report.interval_ms, c->board.header.longest_interval_ms);
   uint32_t unmeasured = 0;
-  for (uint32_t bits = bb_unmeasured(recent, bb_load(&m->measured), newest.report.valid); bits != 0; bits &= bits - 1)
-    if (census_ago(c, census_measured(c, node, __builtin_ctz(bits))) >= limit_ms) unmeasured |= bits & -bits;
+  for (uint32_t bits = bb_unmeasured(recent, bb_load(&m->measured), newest.report.valid); bits != 0; bits &= bits - 1) {
+    const struct bb_episode e = {.seen = bb_load(&m->episodes[__builtin_ctz(bits)].seen)};
+    if (census_ago(c, bb_measured_ms(&e)) >= limit_ms) unmeasured |= bits & -bits;
+    else if (bb_was_shown(&e)) unmeasured |= (bits & -bits) << CENSUS_PRESENT;
+  }
+  for (int i = BEOBOARD_NPROBLEMS; i < CENSUS_THINGS; i++) {
+    const uint64_t gone_ms = census_measured(c, node, i);
+    if (gone_ms != 0 && census_ago(c, gone_ms) >= limit_ms && (unmeasured & shown_by[i - BEOBOARD_NPROBLEMS]) == 0)
+      unmeasured |= 1u << i;
+  }
   return unmeasured;
 }
 
-uint64_t census_measured(const struct census *c, uint32_t node, int problem) {
+uint64_t census_measured(const struct census *c, uint32_t node, int thing) {
   const struct bb_memory *m = census_memory(c, node);
   if (m == NULL) return 0; /* its record was given up meanwhile */
-  const struct bb_episode episode = {.seen = bb_load(&m->episodes[problem].seen)};
+  if (thing >= BEOBOARD_NPROBLEMS)
+    return bb_load(thing == BEOBOARD_NPROBLEMS ? &m->health_gone_ns : &m->gpu_gone_ns) / NS_PER_MS;
+  const struct bb_episode episode = {.seen = bb_load(&m->episodes[thing].seen)};
   return bb_measured_ms(&episode);
 }
 

@@ -66,11 +66,16 @@ const struct bb_memory *census_memory(const struct census *census, uint32_t node
 /* The problems of which an episode of the wanted nodes is not over, likewise. */
 uint32_t *census_recent(const struct census *census);
 
-/* Those of them that are not measured any more, and no longer shown as present, likewise. */
+/* Behind the problems: the health file and the GPUs' source. And how many bits higher those stand that are present. */
+enum { CENSUS_THINGS = BEOBOARD_NPROBLEMS + 2, CENSUS_PRESENT = 16 };
+
+/* Those of them that are not measured any more, likewise: no longer shown as present, or still. With sources that are
+ * gone, unless a problem tells it. */
 uint32_t *census_unmeasured(const struct census *census);
 
-/* CLOCK_MONOTONIC of when a problem was last measured, ms; see "Not measured" in proto/board-v2.md. */
-uint64_t census_measured(const struct census *census, uint32_t node, int problem);
+/* CLOCK_MONOTONIC of when a problem was last measured, or its source was gone, ms; see "Not measured" in
+ * proto/board-v2.md. */
+uint64_t census_measured(const struct census *census, uint32_t node, int thing);
 
 /* The age of a time of CLOCK_MONOTONIC, ms. */
 uint64_t census_ago(const struct census *census, uint64_t ms);

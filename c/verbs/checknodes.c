@@ -293,14 +293,15 @@ static struct group group_gone(const struct census *census, uint8_t *is_gone) {
 
 enum { SILENT, GONE, NOT_ON_BOARD, UNSURE, NEVER, GROUPS };
 
-/* The nodes with each problem, of which `bits` has a bit each. */
+/* The nodes with each problem, or without a source, of which `bits` has a bit each. */
 static void group_problems(const struct census *c, const uint32_t *bits, struct group *groups) {
   uint8_t *has_any = (uint8_t *)keep(c->nodes + 1u, 1);
   for (uint32_t i = 0; i < c->nodes; i++) has_any[i] = bits[i] != 0;
   const struct node_list list = census_pick(c, has_any);
-  for (int a = 0; a < BEOBOARD_NPROBLEMS; a++) {
+  for (int a = 0; a < CENSUS_THINGS; a++) {
     const char **names = (const char **)keep(list.count + 1, sizeof *names);
-    groups[a] = (struct group){beoboard_problem_name(a), names, 0, NULL};
+    const char *const source = a == BEOBOARD_NPROBLEMS ? "health" : "gpu";
+    groups[a] = (struct group){a < BEOBOARD_NPROBLEMS ? beoboard_problem_name(a) : source, names, 0, NULL};
     for (size_t i = 0; i < list.count; i++)
       if ((bits[list.numbers[i]] >> a & 1) != 0) names[groups[a].count++] = list.names[i];
   }
@@ -346,8 +347,8 @@ static const char *note_on_unmeasured(const struct census *c, const uint32_t *un
 static void tell_verdict(const struct census *c, const struct remarks *remarks, const uint32_t *problems,
                          const uint32_t *recent, const uint32_t *unmeasured) {
   uint8_t *is_gone = (uint8_t *)keep(c->nodes + 1u, 1);
-  struct group before[BEOBOARD_NPROBLEMS], unknown[BEOBOARD_NPROBLEMS];
-  struct group groups[GROUPS + BEOBOARD_NPROBLEMS] = {
+  struct group before[CENSUS_THINGS], unknown[CENSUS_THINGS];
+  struct group groups[GROUPS + CENSUS_THINGS] = {
     [SILENT] = check_group("silent", c, BIT(SILENT)),
     [GONE] = group_gone(c, is_gone),
     [NOT_ON_BOARD] = {"not on the board", c->not_on_board, c->not_on_board_count, NULL},
@@ -357,7 +358,7 @@ static void tell_verdict(const struct census *c, const struct remarks *remarks, 
   group_problems(c, problems, &groups[GROUPS]);
   group_problems(c, recent, before);
   group_problems(c, unmeasured, unknown);
-  for (int a = 0; a < BEOBOARD_NPROBLEMS; a++) {
+  for (int a = 0; a < CENSUS_THINGS; a++) {
     if (before[a].count > 0) before[a].note = note_on(c, recent, a);
     if (unknown[a].count > 0) unknown[a].note = note_on_unmeasured(c, unmeasured, a);
   }
@@ -394,8 +395,8 @@ static void tell_verdict(const struct census *c, const struct remarks *remarks, 
     bool is_first = true, is_first_recent = true, is_first_unknown = true;
     text.len = parts.len = recents.len = unknowns.len = 0;
     for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) add_group(&parts, &groups[i], most, &is_first);
-    for (int a = 0; a < BEOBOARD_NPROBLEMS; a++) add_group(&recents, &before[a], most, &is_first_recent);
-    for (int a = 0; a < BEOBOARD_NPROBLEMS; a++) add_group(&unknowns, &unknown[a], most, &is_first_unknown);
+    for (int a = 0; a < CENSUS_THINGS; a++) add_group(&recents, &before[a], most, &is_first_recent);
+    for (int a = 0; a < CENSUS_THINGS; a++) add_group(&unknowns, &unknown[a], most, &is_first_unknown);
     if (!is_first) add_text(&text, "of ");
     if (is_empty) {
       add_text(&text, "no node is on the board: nothing is known about nodes");
@@ -436,8 +437,8 @@ static void check_answer(void) {
     recent = census_recent(&census);
     unmeasured = census_unmeasured(&census);
     for (uint32_t i = 0; i < census.nodes; i++) {
-      problems[i] &= ~options.ignored;
-      unmeasured[i] &= ~(options.ignored | problems[i]);
+      problems[i] = (problems[i] | unmeasured[i] >> CENSUS_PRESENT) & ~options.ignored;
+      unmeasured[i] &= ((1u << CENSUS_PRESENT) - 1) & ~(options.ignored | problems[i]);
       recent[i] &= ~(options.ignored | problems[i] | unmeasured[i]);
     }
   }

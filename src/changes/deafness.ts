@@ -15,10 +15,12 @@ const ONE_FLOOD_MS = 5000;
 const EACH_MOST = 3;
 
 /** Both ends in ms before the look. */
-interface Gap {
+export interface Gap {
   readonly what: string;
   /** The link by which nothing was heard; undefined: by none. */
   readonly link?: number;
+  /** Whether that link was up, and all of its nodes fell silent at once. */
+  readonly isDark?: boolean;
   readonly isWhole: boolean;
   readonly from: number;
   to: number;
@@ -29,9 +31,9 @@ const NOT_ALL = 'may have missed reports (a socket buffer was full)';
 /** The times of the last hour in which not everything was heard, the latest first. */
 export function gapsOf(snapshot: Snapshot): Gap[] {
   const gaps: Gap[] = [];
-  const down = new Map<number, number>();
+  const begun = { link_up: new Map<number, number>(), lit: new Map<number, number>() };
   let [deaf, flood]: (Gap | undefined)[] = [];
-  for (const { kind, stampNs, subject, detail } of snapshot.lateEvents(HOUR_MS)) {
+  for (const { kind, stampNs, subject, detail } of snapshot.lateEvents(24 * HOUR_MS)) {
     const age = Math.max(0, Number(snapshot.evidence.nowNs - stampNs) / 1e6);
     const event = enums.event_kind[kind];
     if (event === 'deaf') {
@@ -42,14 +44,15 @@ export function gapsOf(snapshot: Snapshot): Gap[] {
         gaps.push(deaf);
       }
     }
-    // A link that is still down has a sentence of its own: only one that came up again makes a gap here.
-    else if (event === 'link_down') down.set(subject, down.get(subject) ?? age);
-    else if (event === 'link_up') {
-      const from = down.get(subject);
+    // A link that fails still has a sentence of its own: only one that is heard again makes a gap here.
+    else if (event === 'link_down') begun.link_up.set(subject, begun.link_up.get(subject) ?? age);
+    else if (event === 'dark') begun.lit.set(subject, age);
+    else if (event === 'link_up' || event === 'lit') {
+      const [from, isDark] = [begun[event].get(subject), event === 'lit'];
       const link = snapshot.links.find(({ number }) => number === subject);
-      if (from !== undefined && link !== undefined)
-        gaps.push({ what: `heard nothing by ${oneLine(linkName(link))}`, link: subject, isWhole: true, from, to: age });
-      down.delete(subject);
+      const what = link && `heard nothing by ${oneLine(linkName(link))}`;
+      if (from !== undefined && what) gaps.push({ what, link: subject, isDark, isWhole: true, from, to: age });
+      begun[event].delete(subject);
     } else if (event === 'overflow') {
       if (flood !== undefined && flood.to - age <= ONE_FLOOD_MS) flood.to = age;
       else {
@@ -58,12 +61,12 @@ export function gapsOf(snapshot: Snapshot): Gap[] {
       }
     }
   }
-  return gaps.sort((a, b) => a.to - b.to);
+  return gaps.filter(({ to }) => to < HOUR_MS).sort((a, b) => a.to - b.to);
 }
 
 /** One sentence about all of them; undefined: all was heard, as far as the board knows. */
 export function deafText(snapshot: Snapshot): string | undefined {
-  const gaps = gapsOf(snapshot);
+  const gaps = gapsOf(snapshot).filter(({ isDark }) => !isDark);
   if (gaps.length === 0) return undefined;
   const times = new Map<string, string[]>();
   for (const { what, from, to } of gaps.slice(0, EACH_MOST)) {

@@ -1,4 +1,4 @@
-// What the sentences need to know about all nodes of a board, gathered piece by piece: 46 bytes a node, and what
+// What the sentences need to know about all nodes of a board, gathered piece by piece: 62 bytes a node, and what
 // is remembered of those in trouble, where a snapshot has 3,144. For programs that look again and again at boards of any size.
 
 import { structs } from '../layout/layout.gen.js';
@@ -53,6 +53,10 @@ class Digest extends Snapshot {
 
   override lateOf(index: number): number {
     return this.gathered.lates[index] as number;
+  }
+
+  override heardOf(index: number): readonly [number, number] {
+    return [this.gathered.heard[index] as number, this.gathered.known[index] as number];
   }
 
   override silentWordsOf(index: number): LastWords | undefined {
@@ -121,6 +125,9 @@ class CopiedMemories {
 export class DigestBuilder {
   links = new Uint8Array();
   intervals = new Uint32Array();
+  /** See `heardOf` of Snapshot. */
+  heard = new Float64Array();
+  known = new Float64Array();
   lates = new Uint32Array();
   hardware = new Uint32Array();
   heats = new Int16Array();
@@ -154,6 +161,8 @@ export class DigestBuilder {
     this.#room = room;
     this.links = new Uint8Array(room);
     this.intervals = new Uint32Array(room);
+    this.heard = new Float64Array(room);
+    this.known = new Float64Array(room);
     this.lates = new Uint32Array(room);
     this.hardware = new Uint32Array(room);
     this.heats = new Int16Array(room);
@@ -185,6 +194,7 @@ export class DigestBuilder {
     for (let i = 0; i < nodes; i++) {
       this.links[first + i] = piece.linkOf(i);
       this.intervals[first + i] = piece.intervalOf(i);
+      [this.heard[first + i], this.known[first + i]] = piece.heardOf(i) as [number, number];
       this.lates[first + i] = piece.lateOf(i);
       const heat = piece.heatOf(i);
       this.hardware[first + i] = heat?.hardware ?? 0;

@@ -37,8 +37,11 @@ the reason, until that time at most. It holds for what its nodes have now: what 
 Exit codes: 0 done, 1 no such line, 2 usage, 4 no board.`,
 });
 
-const told = ({ key, nodes, by, until, reason }: Ack) =>
-  `${oneLine(key)}${nodes === '' ? '' : ` (${oneLine(nodes)})`}: by ${oneLine(by)} until ${wallTime(Date.parse(until))}${reason === undefined ? '' : `: ${oneLine(reason)}`}`;
+const told = ({ key, nodes, at, flapping, by, until, reason }: Ack) => {
+  const [begun, end] = [at, until].map(time => wallTime(Date.parse(time)));
+  const which = `what began before ${begun}${flapping === undefined ? '' : `, and later while ${oneLine(flapping)} flaps`}`;
+  return `${oneLine(key)}${nodes === '' ? '' : ` (${oneLine(nodes)})`}: ${which}, by ${oneLine(by)} until ${end}${reason === undefined ? '' : `: ${oneLine(reason)}`}`;
+};
 
 const present = (board: string, nowMs: number) => {
   const { acks, acksWhy: why } = readAcks(board);
@@ -139,10 +142,16 @@ const MOST_KEYS = 20;
 
 /** The keys that can still be acknowledged, in a line; none if there is no such line. */
 function openKeys(values: AckOptions, acks: readonly Ack[]): string[] {
-  const { lines } = troubleLines(values, acks);
-  const keys = keysOf(lines.filter(({ key, ack }) => own(OF_THE_LOOK, key) === undefined && ack === undefined));
-  if (keys.length === 0) return [];
-  return [`not acknowledged: ${few(keys.map(oneLine), MOST_KEYS)}\n`];
+  const open = troubleLines(values, acks).lines.filter(
+    ({ key, ack, dim }) => own(OF_THE_LOOK, key) === undefined && ack === undefined && dim !== 'ended',
+  );
+  if (open.length === 0) return [];
+  // Of a key that is acknowledged, too, for what began before.
+  const which = ({ key, nodes = '', since }: TroubleInfo) =>
+    since === undefined || !acks.some(ack => ack.key === key)
+      ? oneLine(key)
+      : `${oneLine(key)} (${`${oneLine(nodes)} since`.trim()} ${wallTime(Date.parse(since))})`;
+  return [`not acknowledged: ${few(open.map(which), MOST_KEYS)}\n`];
 }
 
 /** Withdraws what is acknowledged under these keys. Returns what is wrong with the others. */

@@ -15,9 +15,8 @@ import {
 import { VERBS } from '../options/verbs.js';
 import { schedulerViewOf } from '../schedulerfile/schedulerview.js';
 import type { State } from '../shm/liveness.js';
-import type { Episode } from '../shm/memory.js';
 import { unknownText } from '../shm/noboard.js';
-import { byProblem, type Problem, problemBit, problemsOf } from '../shm/problems.js';
+import { byProblem, PROBLEMS, type Problem, problemBit, problemsOf } from '../shm/problems.js';
 import { BoardReader } from '../shm/reader.js';
 import { plural } from '../shm/sentences.js';
 import type { Snapshot } from '../shm/snapshot.js';
@@ -27,6 +26,7 @@ import { foldParts } from '../text/hostlists.js';
 import { print } from '../text/output.js';
 import { beginning, brief, characters, oneLine, shortened } from '../text/text.js';
 import { unguardedText } from '../trouble/disagreements.js';
+import { goneSources } from '../trouble/remembered.js';
 import { type Census, takeCensus } from './census.js';
 import { type Selection, select } from './selection.js';
 
@@ -110,11 +110,11 @@ function limitOf({ number, percent }: Portion, total: number): number {
   return percent ? (number * total) / 100 : number;
 }
 
-/** Nodes that had a problem of which the episode is not over, and have it not now. */
+/** What nodes had and have not now: a problem of which the episode is not over, or a source that shows some. */
 interface Recent {
-  readonly problem: Problem;
+  readonly what: string;
   readonly names: readonly string[];
-  /** When it was last seen, and how often. */
+  /** When it was last seen, and how often, or since when it is not measured. */
   readonly note: string;
   readonly warns: boolean;
 }
@@ -129,47 +129,59 @@ interface Troubles {
 const NO_TROUBLES: Troubles = { problems: [], recent: [], unmeasured: [] };
 
 /** The problems that warn also when they are recent, unless --recent says otherwise. */
-const RECENT: readonly Problem[] = ['gpu_errors', 'hung_tasks', 'throttled'];
+const RECENT: readonly string[] = ['gpu_errors', 'hung_tasks', 'throttled'];
 
-/** A node with its problems now, and its recent ones. */
-interface Troubled {
+/** What one node had: `ageMs` is when it was seen, or last measured. */
+interface Past {
+  readonly of: 'recent' | 'unmeasured';
+  readonly what: string;
   readonly name: string;
-  readonly problems: number;
-  readonly recent: number;
-  readonly unmeasured: number;
+  readonly ageMs: number;
+  readonly count: number;
   readonly sinceMs: number;
-  readonly episodes: readonly Episode[];
 }
 
-/** A node of a snapshot; undefined: it has no trouble. */
-function troubled(snapshot: Snapshot, index: number, ignored: number): Troubled | undefined {
+/** A node's problems now, and what it had. */
+function troubled(snapshot: Snapshot, index: number, ignored: number) {
   const state = snapshot.stateOf(index);
   if (state !== 'live' && state !== 'uncertain') return undefined;
-  const problems = (snapshot.overview.problems[index] ?? 0) & ~ignored;
+  const of = (bits: Uint32Array) => (bits[index] ?? 0) & ~ignored;
+  const { overview } = snapshot;
+  // What its last measured report showed is there for a minute more.
+  const problems = of(overview.problems) | (of(overview.unsettled) & ~of(overview.unmeasured));
   const memory = snapshot.memoryOf(index);
-  const unmeasured = (snapshot.overview.unmeasured[index] ?? 0) & ~ignored & ~problems;
+  if (problems === 0 && memory === undefined) return undefined;
+  const unmeasured = of(overview.unmeasured) & ~problems;
   const recent = (memory?.recentBits ?? 0) & ~ignored & ~problems & ~unmeasured;
-  if (problems === 0 && recent === 0 && unmeasured === 0) return undefined;
-  const episodes = problemsOf(recent | unmeasured).flatMap(problem => memory?.episode(problem) ?? []);
-  return { name: snapshot.node(index).name, problems, recent, unmeasured, sinceMs: memory?.sinceMs ?? 0, episodes };
+  const { name } = snapshot.node(index);
+  const past = problemsOf(recent | unmeasured).flatMap((what): Past[] => {
+    const episode = memory?.episode(what);
+    const isRecent = (recent & problemBit(what)) !== 0;
+    if (episode === undefined) return [];
+    const ageMs = isRecent ? episode.seenMs : episode.measuredMs;
+    return [
+      {
+        of: isRecent ? 'recent' : 'unmeasured',
+        what,
+        name,
+        ageMs,
+        count: episode.count,
+        sinceMs: memory?.sinceMs ?? 0,
+      },
+    ];
+  });
+  for (const { source, goneMs } of goneSources(snapshot, index, memory))
+    past.push({ of: 'unmeasured', what: source, name, ageMs: goneMs, count: 1, sinceMs: 0 });
+  return { name, problems, past };
 }
 
-const episodesOf = (problem: Problem, nodes: readonly Troubled[]) =>
-  nodes.flatMap(node => node.episodes.filter(episode => episode.problem === problem));
-
-/** Since when the first of these nodes was no longer measured for the problem. */
-function noteOnUnmeasured(problem: Problem, nodes: readonly Troubled[]): string {
-  const age = formatDuration(Math.max(...episodesOf(problem, nodes).map(({ measuredMs }) => measuredMs)));
-  return sentences.unmeasuredSince({ age });
-}
-
-/** When a problem of these nodes was last seen, and how often, if one of them had it more than once. */
-function noteOn(problem: Problem, nodes: readonly Troubled[]): string {
-  const episodes = episodesOf(problem, nodes);
-  const count = episodes.reduce((sum, episode) => sum + episode.count, 0);
-  const age = formatDuration(Math.min(...episodes.map(({ seenMs }) => seenMs)));
-  if (count <= nodes.length) return sentences.recentOnce({ age });
-  return sentences.recentOften({ count, time: formatDuration(Math.max(...nodes.map(({ sinceMs }) => sinceMs))), age });
+/** Since when the first of these was no longer measured; or when one was last seen, and how often if one was again. */
+function noteOn(of: Past['of'], those: readonly Past[]): string {
+  const ages = those.map(({ ageMs }) => ageMs);
+  if (of === 'unmeasured') return sentences.unmeasuredSince({ age: formatDuration(Math.max(...ages)) });
+  const [count, age] = [those.reduce((sum, { count }) => sum + count, 0), formatDuration(Math.min(...ages))];
+  if (count <= those.length) return sentences.recentOnce({ age });
+  return sentences.recentOften({ count, time: formatDuration(Math.max(...those.map(({ sinceMs }) => sinceMs))), age });
 }
 
 /** The problems of the chosen nodes, without the ignored ones. */
@@ -177,29 +189,23 @@ function lookForTroubles(
   reader: BoardReader,
   among: readonly string[] | undefined,
   ignore: readonly Problem[],
-  warning: readonly Problem[],
+  warning: readonly string[],
 ): Troubles {
   const ignored = ignore.reduce((bits, problem) => bits | problemBit(problem), 0);
-  const nodes: Troubled[] = [];
-  for (const name of among === undefined ? [undefined] : new Set(among)) {
+  const nodes = (among === undefined ? [undefined] : [...new Set(among)]).flatMap(name => {
     const snapshot = name === undefined ? reader.snapshot() : reader.snapshotOf(name);
-    for (let i = 0; i < snapshot.count; i++) {
-      const found = troubled(snapshot, i, ignored);
-      if (found !== undefined) nodes.push(found);
-    }
-  }
-  const namesOf = (those: readonly Troubled[]) => those.map(({ name }) => name);
-  const withNotes = (of: 'recent' | 'unmeasured', noteOn: (problem: Problem, nodes: readonly Troubled[]) => string) =>
-    byProblem(nodes.map(node => ({ ...node, problems: node[of] }))).map(([problem, those]) => ({
-      problem,
-      names: namesOf(those),
-      note: noteOn(problem, those),
-      warns: warning.includes(problem),
-    }));
+    return Array.from({ length: snapshot.count }, (_, i) => troubled(snapshot, i, ignored) ?? []).flat();
+  });
+  const past = nodes.flatMap(({ past }) => past);
+  const withNotes = (of: Past['of']) =>
+    [...PROBLEMS, 'health', 'gpu'].flatMap((what): Recent[] => {
+      const those = past.filter(one => one.of === of && one.what === what);
+      const names = those.map(({ name }) => name);
+      return those.length === 0 ? [] : [{ what, names, note: noteOn(of, those), warns: warning.includes(what) }];
+    });
   return {
-    problems: byProblem(nodes).map(([problem, those]) => [problem, namesOf(those)]),
-    recent: withNotes('recent', noteOn),
-    unmeasured: withNotes('unmeasured', noteOnUnmeasured),
+    problems: byProblem(nodes).map(([problem, those]) => [problem, those.map(({ name }) => name)]),
+    ...{ recent: withNotes('recent'), unmeasured: withNotes('unmeasured') },
   };
 }
 
@@ -286,7 +292,7 @@ export function judgeCensus(
   const [warning, critical] = [limitOf(options.warning, total), limitOf(options.critical, total)];
   const parts = groupTexts([...groups, ...problems], most);
   const told = (those: readonly Recent[]) =>
-    those.map(({ problem, names, note }) => shown([problem, names, note], most)).join(', ');
+    those.map(({ what, names, note }) => shown([what, names, note], most)).join(', ');
   const nodes = plural(total);
   const figures = [
     `live=${counts.live};;;0;${total}`,

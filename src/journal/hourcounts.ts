@@ -3,7 +3,6 @@
 import type { Line } from '../journalfile/format.js';
 import { BOARD_MOST, expand } from '../text/hostlists.js';
 import { getOrInsert } from '../text/maps.js';
-import { oneLine } from '../text/text.js';
 
 const HOUR_MS = 3_600_000;
 /** So many lines are counted; of more within an hour, the last ones. */
@@ -14,16 +13,11 @@ const KEYS_MOST = 256;
 const OFTEN = 3;
 
 /** The key that the trouble list has for what begins with a line; undefined: nothing that it counts. */
-function keyOf({ event, problem, link }: Line): string | undefined {
-  if (event === 'problem') return problem;
-  if (event === 'link_down' || event === 'dark') return `link:${oneLine(link ?? '')}`;
-  return event === 'silent' ? event : undefined;
-}
+const keyOf = ({ event, problem }: Line) => (event === 'problem' ? problem : event === 'silent' ? event : undefined);
 
 interface OpenEvent {
   readonly ms: number;
   readonly key: string;
-  /** Empty: of a link. */
   readonly nodes: string;
   readonly times: number;
 }
@@ -50,14 +44,13 @@ export class HourCounts {
     const found = new Map<string, Map<string, number>>();
     for (const { key, nodes, times } of this.#begun) {
       const subjects = getOrInsert(found, key, () => new Map());
-      for (const subject of nodes === '' ? [''] : expand(nodes, BOARD_MOST))
-        subjects.set(subject, (subjects.get(subject) ?? 0) + times);
+      for (const subject of expand(nodes, BOARD_MOST)) subjects.set(subject, (subjects.get(subject) ?? 0) + times);
     }
     return found;
   }
 
   /**
-   * By the keys of the trouble list (`silent`, a problem, `link:NAME`): how often it began within the hour before that
+   * By the keys of the trouble list (`silent`, or a problem): how often it began within the hour before that
    * time, for the node that had it most. Undefined: the journal does not cover that hour.
    */
   most(nowMs: number): Readonly<Record<string, number>> | undefined {
@@ -76,7 +69,7 @@ export class HourCounts {
     let left = KEYS_MOST;
     for (const [key, subjects] of this.#times(nowMs))
       for (const [node, times] of subjects)
-        if (node !== '' && times >= OFTEN && left-- > 0) {
+        if (times >= OFTEN && left-- > 0) {
           found[key] ??= {};
           found[key][node] = times;
         }

@@ -178,7 +178,7 @@ export function journalTroubles(folder: string, board: Look & Pick<Snapshot, 'pa
   return readJournalStates(folder, board.path).flatMap(found => journalTrouble(found, board) ?? []);
 }
 
-/** How often troubles began in the last hour, by kind, or `link:NAME`. */
+/** How often troubles began in the last hour, by kind. */
 export interface HourTimes {
   /** For the node that had it most. */
   readonly most: ReadonlyMap<string, number>;

@@ -448,8 +448,8 @@ export function bitNames(table: keyof typeof bits, value: bigint | number): stri
     .map(([name]) => name);
 }
 
-type WordName = keyof typeof words;
-type WordFields<W extends WordName> = keyof (typeof words)[W] & string;
+export type WordName = keyof typeof words;
+export type WordFields<W extends WordName> = keyof (typeof words)[W] & string;
 
 /** The numbers in a word of the contract, by the names of its fields. */
 export function unpackWord<W extends WordName>(name: W, word: bigint): Record<WordFields<W>, bigint> {
@@ -460,14 +460,4 @@ export function unpackWord<W extends WordName>(name: W, word: bigint): Record<Wo
     numbers[field] = BigInt.asUintN(bits, word >> BigInt(shift));
   }
   return numbers as Record<WordFields<W>, bigint>;
-}
-
-/** A word with these numbers, each cut to its bits. */
-export function packWord<W extends WordName>(name: W, numbers: Record<WordFields<W>, bigint | number>): bigint {
-  const fields = Object.entries<{ shift: number; bits: number }>(words[name]);
-  return fields.reduce(
-    (word, [field, { shift, bits }]) =>
-      word | (BigInt.asUintN(bits, BigInt(numbers[field as WordFields<W>])) << BigInt(shift)),
-    0n,
-  );
 }

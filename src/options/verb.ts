@@ -2,8 +2,7 @@
 // completions are made from it. Reads nothing.
 
 import type { Option } from './option.js';
-import { argumentKinds, OPTION_NAMES, type OptionForms, type OptionName, options } from './table.js';
-import type { ValueKind } from './values.js';
+import { type argumentKinds, OPTION_NAMES, type OptionForms, type OptionName, options } from './table.js';
 
 type ArgumentWord = keyof typeof argumentKinds;
 
@@ -74,10 +73,4 @@ export function spelled(verb: Verb, name: OptionName): string {
 /** The single letter for an option. */
 export function letterOf(verb: Verb, name: OptionName): string | undefined {
   return Object.entries(verb.letters ?? {}).find(([, meant]) => meant === name)?.[0];
-}
-
-/** The kind of the arguments; undefined for a verb without arguments. */
-export function argumentKind(verb: Verb): ValueKind | undefined {
-  const word = verb.arguments?.[0]?.replace(/[^a-z]/g, '');
-  return word === undefined ? undefined : argumentKinds[word as ArgumentWord];
 }

@@ -16,6 +16,7 @@ import type { Painter } from '../terminal/style.js';
 import { formatDuration } from '../text/durations.js';
 import { inLines, padded, separated } from '../text/layout.js';
 import { oneLine } from '../text/text.js';
+import { goneSources } from '../trouble/remembered.js';
 
 /** A known fact in a few words; undefined: unknown. */
 type Fact = string | undefined;
@@ -196,7 +197,9 @@ function lastReport(snapshot: Snapshot, saying: Saying | undefined, what: string
 function health(facts: NodeFacts): FactLine[] {
   const { snapshot, state, problems, unmeasured, doubts, memory } = facts.node;
   // Problems of a node that is not heard are not judged.
-  const isWell = problems.length === 0 && doubts.length === 0 && (state === 'live' || state === 'uncertain');
+  const isHeard = state === 'live' || state === 'uncertain';
+  const gone = isHeard ? goneSources(snapshot, facts.node.index, memory) : [];
+  const isWell = problems.length === 0 && doubts.length === 0 && gone.length === 0 && isHeard;
   return [
     [isWell ? 'no problems' : undefined],
     ...problems.map(problem => [`problem: ${PROBLEM_TEXT[problem]}`, beginText(facts.node, problem)]),
@@ -207,6 +210,7 @@ function health(facts: NodeFacts): FactLine[] {
         ? [`${since}: ${PROBLEM_TEXT[problem]}`]
         : [`problem: ${PROBLEM_TEXT[problem]}`, beginText(facts.node, problem), since];
     }),
+    ...gone.map(({ text, goneMs }) => [`not measured since ${moment(snapshot, goneMs)}: ${text}`]),
     ...remembered(facts.node, facts.saying),
     wordOfCheck(facts),
     [

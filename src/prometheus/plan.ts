@@ -21,7 +21,6 @@ interface FamilyBlock {
 }
 
 export type Format = 'text' | 'openmetrics';
-export const FORMATS: readonly Format[] = ['text', 'openmetrics'];
 
 /** The media type of each format. */
 export const MEDIA_TYPES: Readonly<Record<Format, string>> = {

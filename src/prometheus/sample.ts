@@ -17,8 +17,6 @@ export interface SampleSelection {
   readonly shards: number;
 }
 
-export const EVERYBODY: SampleSelection = { shard: 1, shards: 1 };
-
 /** How many nodes are copied at a time: as many as stay in the CPU's cache. */
 const PIECE_NODES = 256;
 /** How many names are looked for in a list before others get their turn. */

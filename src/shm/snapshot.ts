@@ -153,6 +153,7 @@ const CLONE_SINCE = structs.memory.fields.clone_since_ns.offset / 4;
 const CLONE = structs.memory.fields.clone_ns.offset / 4;
 const RECENT = structs.memory.fields.recent.offset / 4;
 const SILENCE = structs.memory.fields.silence.offset / 4;
+const HEARD_SINCE = structs.memory.fields.heard_since_ns.offset / 4;
 const BOOT = structs.memory.fields.boot_ns.offset / 4;
 const REMEMBERS_SINCE = structs.memory.fields.remembers_since_ns.offset / 4;
 const EPISODES = structs.memory.fields.episodes.offset / 4;
@@ -415,6 +416,15 @@ export class Snapshot implements SeenNodes {
     const at = this.recordWord(index) + this.#memoryOffset / 4 + BOOT;
     const isKnown = ((this.words[at] ?? 0) | (this.words[at + 1] ?? 0)) !== 0;
     return isKnown && this.sinceStamp(at) <= ms * 1e6;
+  }
+
+  /** Since when it is heard without a gap beyond its first limit, and since when it is remembered, ms ago; 0: not known. */
+  heardOf(index: number): readonly [heardMs: number, knownMs: number] {
+    if (this.#memoryBytes < structs.memory.bytes) return [0, 0];
+    const at = this.recordWord(index) + this.#memoryOffset / 4;
+    const ago = (word: number) =>
+      ((this.words[word] ?? 0) | (this.words[word + 1] ?? 0)) === 0 ? 0 : Math.max(0, this.sinceStamp(word)) / 1e6;
+    return [ago(at + HEARD_SINCE), ago(at + REMEMBERS_SINCE)];
   }
 
   /** What is remembered of the node of that number; undefined: nothing, as on a board of an earlier version. */

@@ -45,6 +45,8 @@ export interface Spell {
   readonly isFirst?: boolean;
   readonly count: number;
   readonly sinceMs: number;
+  /** What ended it, in words that follow those of the problem. */
+  readonly endedBy?: string | undefined;
   /** See `Silence` of src/shm/memory.ts. */
   readonly stoodStillMs?: number | undefined;
 }

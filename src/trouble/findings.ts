@@ -12,8 +12,9 @@ import { oneLine } from '../text/text.js';
 import { disagreements } from './disagreements.js';
 import { type Anomaly, type Finding, shown } from './finding.js';
 import { clones, RIVAL, refused, rivals, senders } from './identities.js';
-import { failedLinks, newLinks, pieces, unvouched } from './links.js';
+import { failedLinks, linkSentences, newLinks, pieces, unvouched } from './links.js';
 import { marksText } from './marks.js';
+import { outagesOf } from './outages.js';
 import { deafness, drops, notOnBoardFinding, receiverFindings } from './receiver.js';
 import { FULL, lateSenders } from './rejections.js';
 import { problemLines, silenceLines, type Telling, troubled } from './remembered.js';
@@ -66,12 +67,14 @@ const sentencesOf = (sentences: readonly Anomaly[]): Finding[] =>
   sentences.length === 0 ? [] : [{ kind: 'silent', nodes: [], sentences }];
 
 /** All that is found wrong; the sentences are in their order. If the receiver is stalled, nothing else is known. */
-function findings(found: Survey, scheduler: SchedulerView | undefined, telling: Telling): Finding[] {
+function findings(found: Survey, scheduler: SchedulerView | undefined, before: Omit<Telling, 'outages'>): Finding[] {
   const { snapshot, all, nodes } = found;
   const general = [...receiverFindings(snapshot), ...notOnBoardFinding(found)];
   if (snapshot.stalled || snapshot.retired) return general;
   general.push(...drops(snapshot));
-  const links = failedLinks(snapshot, all);
+  const memories = troubled(snapshot, all);
+  const telling = { ...before, outages: outagesOf(snapshot, all, memories) };
+  const links = failedLinks(telling);
   // Nodes behind a failed link already have an explanation for their silence. A rejected report explains none.
   const fallen = new Set(links.flatMap(({ nodes, endedMs }) => (endedMs === undefined ? nodes : [])));
   const lately = lateSenders(snapshot);
@@ -83,6 +86,7 @@ function findings(found: Survey, scheduler: SchedulerView | undefined, telling: 
   const unexplained = all.filter(node => (node.state === 'silent' || node.state === 'uncertain') && !fallen.has(node));
   const explaining = [
     ...links,
+    ...sentencesOf(linkSentences(snapshot, all)),
     ...newLinks(snapshot, all),
     ...pieces(snapshot, all),
     ...unvouched(found),
@@ -92,11 +96,10 @@ function findings(found: Survey, scheduler: SchedulerView | undefined, telling: 
     ...clones(snapshot, all),
   ];
   const explained = new Set(explaining.flatMap(({ sentences }) => sentences.flatMap(({ nodes }) => nodes)));
-  const memories = troubled(snapshot, all);
   return [
     ...general,
     ...explaining,
-    ...silenceLines(found, memories, links, scheduler, telling),
+    ...silenceLines(found, memories, scheduler, telling),
     ...sentencesOf(lastWords(snapshot, all, explained)),
     // Problems of other nodes do not matter to a user who asks about these.
     ...sentencesOf(unhealthy(nodes)),
@@ -170,7 +173,8 @@ export function findingsOf(found: Survey, besides: OtherSources = {}): Finding[]
   const { scheduler, journals, acksWhy, withinMs = Number.POSITIVE_INFINITY } = besides;
   const { snapshot } = found;
   const ofJournals = journals === undefined ? [] : journalTroubles(journals, snapshot);
-  const nowMs = Number(snapshot.evidence.nowNs / 1_000_000n);
+  // With its fraction, so that a moment has the same key at every look.
+  const nowMs = Number(snapshot.evidence.nowNs) / 1e6;
   const telling = { hour: hourTimes(journals, snapshot), nowMs, withinMs };
   const isWithin = ({ endedMs = 0 }: Finding) => endedMs <= withinMs;
   return [

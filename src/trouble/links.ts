@@ -1,83 +1,61 @@
 // Links of this master by which nothing is heard, or not everything, with the nodes behind them.
 
-import { gapsOf, HOUR_MS } from '../changes/deafness.js';
-import { enums } from '../layout/layout.gen.js';
 import type { Survey, Surveyed } from '../query/survey.js';
 import { mirrorOf, sinceMs } from '../shm/header.js';
 import { doubtMs, isInPieces, type LinkEntry, linkName, linkState, listenedMs } from '../shm/links.js';
 import { linkNews, piecesText, unjoinedText } from '../shm/sentences.js';
 import type { Snapshot } from '../shm/snapshot.js';
+import { getOrInsert } from '../text/maps.js';
 import { oneLine } from '../text/text.js';
 import { type Anomaly, type Finding, FLAPPING_FROM, shown } from './finding.js';
+import type { Outage } from './outages.js';
 import { listenedText } from './receiver.js';
-import { mayBeOf } from './remembered.js';
+import { type Telling, told } from './remembered.js';
 
 const behind = (snapshot: Snapshot, nodes: readonly Surveyed[], { number }: Pick<LinkEntry, 'number'>) =>
   nodes.filter(({ index, state }) => state !== 'left' && snapshot.linkOf(index) === number);
 
 const nameOf = (link: LinkEntry) => oneLine(linkName(link));
 
-/** What is wrong with a link that is down or dark, and since when. */
-function failure(snapshot: Snapshot, link: LinkEntry): Pick<Finding, 'what' | 'sinceMs'> {
+/** In words that follow the names of the nodes; `isOver`: for them. */
+function outageText({ link, isDown, to }: Outage, isOver: boolean): string {
   const name = nameOf(link);
   const { up, gone, no_address } = linkState(link);
-  if (up) {
-    const what = `fell silent at once behind ${name}: a switch or this master is more likely at fault than its nodes`;
-    return { what, sinceMs: sinceMs(snapshot, link.darkSinceNs) };
-  }
   const how = gone ? 'is gone' : no_address ? 'has lost the address to which they report' : 'is down';
-  return { what: `not heard, because ${name} of this master ${how}`, sinceMs: sinceMs(snapshot, link.changedNs) };
-}
-
-/** When each link failed within the last hour, as far as the board still knows, ms before the look. */
-function failures(snapshot: Snapshot): ReadonlyMap<number, number[]> {
-  const found = new Map<number, number[]>();
-  for (const { kind, stampNs, subject } of snapshot.lateEvents(HOUR_MS)) {
-    const event = enums.event_kind[kind];
-    if (event === 'link_down' || event === 'dark')
-      found.set(subject, [...(found.get(subject) ?? []), sinceMs(snapshot, stampNs)]);
-  }
-  return found;
+  const silent = `fell silent at once behind ${name}`;
+  if (isOver && isDown) return `not heard: nothing came by ${name} of this master`;
+  if (isOver) return `${silent}: a switch or this master was more likely at fault than its nodes`;
+  if (to !== undefined) return `not heard yet since ${name} of this master failed: others behind it are`;
+  if (!up) return isDown ? `not heard, because ${name} of this master ${how}` : `${silent}, which ${how} now`;
+  if (isDown) return `not heard since ${name} of this master failed, although it is up again`;
+  return `${silent}: a switch or this master is more likely at fault than its nodes`;
 }
 
 /** Links that are down or dark, or were within the last hour: a finding for each time, or one for a link that flaps. */
-export function failedLinks(snapshot: Snapshot, nodes: readonly Surveyed[]): Finding[] {
-  const times = failures(snapshot);
-  const nowMs = Number(snapshot.evidence.nowNs / 1_000_000n);
-  const found: Finding[] = [];
-  const told = new Set<number>();
-  const add = (link: LinkEntry, finding: Pick<Finding, 'what' | 'sinceMs' | 'endedMs' | 'nodes' | 'sentences'>) => {
-    const ages = times.get(link.number) ?? [];
-    const isFlapping = ages.length >= FLAPPING_FROM;
-    const isFirst = !told.has(link.number);
+export function failedLinks(telling: Telling): Finding[] {
+  const latest = new Map<string, Outage>();
+  const episodes = telling.outages.flatMap(outage => {
+    const { link, isDown, from, nodes, begins } = outage;
     // The latest one comes first.
-    if (isFlapping && !isFirst) return;
-    told.add(link.number);
-    const name = nameOf(link);
-    const cause = isFirst ? name : `${name}:at-${Math.floor(nowMs - (finding.sinceMs ?? 0))}`;
-    const often = { count: ages.length, sinceMs: ages.reduce((a, b) => Math.max(a, b), 0) };
-    found.push({
-      ...{ kind: 'link', cause, ...finding, flapping: isFlapping ? ages.length : undefined },
-      times: isFirst && ages.length > 1 ? often : undefined,
+    const isLatest = getOrInsert(latest, `${link.number} ${isDown}`, () => outage) === outage;
+    const flapping = begins.length >= FLAPPING_FROM ? begins.length : undefined;
+    if (flapping !== undefined && !isLatest) return [];
+    const often = { count: isLatest ? begins.length : 1, sinceMs: Math.max(from, ...begins) };
+    const spells = Array.from(nodes, ([node, [beganMs, endedMs]]) => ({
+      ...{ node, beganMs: isDown ? from : beganMs, endedMs, ...often },
+    }));
+    return [false, true].flatMap(isOver => {
+      const those = spells.filter(({ endedMs }) => (endedMs !== undefined) === isOver);
+      const what = () => outageText(outage, isOver);
+      return those.length === 0 ? [] : [{ spells: those, cause: nameOf(link), flapping, what }];
     });
-  };
-  for (const { number, text } of linkNews(snapshot)) {
-    const link = snapshot.links.find(other => other.number === number) as LinkEntry;
-    const those = behind(snapshot, nodes, link);
-    const failed = failure(snapshot, link);
-    // Whoever had been silent for long before has a line of its own.
-    const isOf = ({ index, state }: Surveyed) =>
-      state !== 'silent' || mayBeOf(snapshot.ageMs(index), failed.sinceMs ?? 0, snapshot.intervalOf(index));
-    add(link, { nodes: those.filter(isOf), ...failed, sentences: [{ kind: 'link', nodes: those, text }] });
-  }
-  for (const { link: number, from, to } of gapsOf(snapshot)) {
-    const link = snapshot.links.find(other => other.number === number);
-    if (link === undefined) continue;
-    const what = `not heard: nothing came by ${nameOf(link)} of this master`;
-    add(link, { nodes: behind(snapshot, nodes, link), what, sinceMs: from, endedMs: to, sentences: [] });
-  }
-  return found;
+  });
+  return told('link', episodes, telling);
 }
+
+/** In sentences, of those that fail now. */
+export const linkSentences = (snapshot: Snapshot, all: readonly Surveyed[]): Anomaly[] =>
+  linkNews(snapshot).map(({ number, text }) => ({ kind: 'link', nodes: behind(snapshot, all, { number }), text }));
 
 /** Links that have been listened to for so short a time that none of their nodes can be called silent. */
 export function newLinks(snapshot: Snapshot, nodes: readonly Surveyed[]): Finding[] {

@@ -5,10 +5,11 @@ import { HOUR_MS } from '../changes/deafness.js';
 import { afterwards, LastReports, type SaidWord, saidFacts, stoodStill } from '../changes/lastwords.js';
 import { AT_ONCE_INTERVALS } from '../changes/silences.js';
 import type { HourTimes } from '../journalfile/state.js';
+import { enums } from '../layout/layout.gen.js';
 import type { Survey, Surveyed } from '../query/survey.js';
 import type { SchedulerView } from '../schedulerfile/schedulerview.js';
-import { mirrorOf } from '../shm/header.js';
-import type { Memory } from '../shm/memory.js';
+import { mirrorOf, sinceMs } from '../shm/header.js';
+import type { Episode, Memory } from '../shm/memory.js';
 import { PROBLEM_TEXT, PROBLEMS, type Problem, problemBit, problemsOf } from '../shm/problems.js';
 import { moment } from '../shm/sentences.js';
 import type { Snapshot } from '../shm/snapshot.js';
@@ -17,19 +18,30 @@ import { groupBy } from '../text/maps.js';
 import { oneLine } from '../text/text.js';
 import { type Finding, FLAPPING_FROM, ofSpells, type Spell } from './finding.js';
 import type { TroubleKind } from './kinds.js';
+import { explains, type Outage } from './outages.js';
 import { causeText, switchOf } from './switches.js';
 import { type Fall, groupsOf, racksOf, USUAL_INTERVAL_MS } from './together.js';
 
 /** Problems are measured every ten seconds or more often: what begins at one moment is seen within this time, ms. */
 const MEASURED_MS = 11_000;
-/** A node's last report may have come so long before its link failed, ms, and with longer intervals as many of these. */
-const BEFORE_MS = 15_000;
 
 /** Sources that a node may lose, and the problems that they show. */
-const SOURCES: Readonly<Record<'health' | 'gpu', { readonly text: string; readonly shows: readonly Problem[] }>> = {
+const SOURCES = {
   health: { text: 'its health file is gone', shows: ['bad_health', 'health_warning'] },
   gpu: { text: 'what reads its GPUs has stopped', shows: ['gpu_lost', 'gpu_errors'] },
-};
+} as const;
+
+/** Sources of a node that are gone, and since when, ms before the look; less those whose problems tell it. */
+export function goneSources(snapshot: Snapshot, index: number, memory: Memory | undefined) {
+  const told = problemsOf(snapshot.overview.unmeasured[index] as number);
+  return (['health', 'gpu'] as const).flatMap(source => {
+    const { text, shows } = SOURCES[source];
+    const goneMs = memory?.goneMs(source);
+    const isTold =
+      goneMs === undefined || goneMs < snapshot.unmeasuredLimitMs(index) || shows.some(one => told.includes(one));
+    return isTold ? [] : [{ source, text, goneMs }];
+  });
+}
 
 /** How far apart two episodes may have begun or ended that are one, by the rule of nodes that fell together. */
 const reach = (intervalMs: number) => AT_ONCE_INTERVALS * (intervalMs || USUAL_INTERVAL_MS);
@@ -49,11 +61,17 @@ export interface Telling {
   readonly withinMs: number;
   /** CLOCK_MONOTONIC of the look, ms. */
   readonly nowMs: number;
+  /** These explain silences. */
+  readonly outages: readonly Outage[];
 }
 
-/** How often it began within the last hour, as far as a journal or a board that is younger tells; 0: nobody knows. */
-function timesInHour(kind: TroubleKind, { node, count, sinceMs }: Spell, { nodes }: HourTimes): number {
-  return Math.max(nodes.get(kind)?.get(node.name) ?? 0, sinceMs <= HOUR_MS ? count : 0);
+/**
+ * How often it began within the last hour, as far as a journal or a board that is younger tells; 0: nobody knows.
+ * Silences that were those of a link are none of the node's.
+ */
+function timesInHour(kind: TroubleKind, { node, count, sinceMs }: Spell, { hour, outages }: Telling): number {
+  const all = Math.max(hour.nodes.get(kind)?.get(node.name) ?? 0, sinceMs <= HOUR_MS ? count : 0);
+  return kind === 'silent' ? all - outages.filter(({ isDown, nodes }) => !isDown && nodes.has(node)).length : all;
 }
 
 /** Parts of a list whose times lie no further apart than `limit`, the earliest first. */
@@ -75,7 +93,7 @@ function partsWithin<T>(list: readonly T[], timeOf: (one: T) => number, limit: (
 function episodesOf(spells: readonly Spell[], limit: (spell: Spell) => number): Spell[][] {
   const byLimit = groupBy(
     spells,
-    spell => `${limit(spell)} ${spell.endedMs === undefined} ${spell.beganMs === undefined}`,
+    spell => `${limit(spell)} ${spell.endedMs === undefined} ${spell.beganMs === undefined} ${spell.endedBy}`,
   );
   return [...byLimit.values()]
     .flatMap(alike => partsWithin(alike, ({ beganMs = 0 }) => beganMs, limit))
@@ -113,7 +131,7 @@ function bounded(episodes: readonly ToldEpisode[]): ToldEpisode[] {
  * The findings of episodes of one kind. The key of the one that has lasted longest, or if none lasts, of the one that
  * ended last, is the kind with its cause alone; the others have the time of their begin, and of their end, behind it.
  */
-function told(kind: TroubleKind, episodes: readonly ToldEpisode[], { nowMs }: Telling): Finding[] {
+export function told(kind: TroubleKind, episodes: readonly ToldEpisode[], { nowMs }: Telling): Finding[] {
   const taken = new Set<string>();
   const rank = ({ endedMs }: Finding) => endedMs ?? -1;
   const begin = ({ sinceMs }: Finding) => sinceMs ?? Number.MAX_VALUE;
@@ -142,7 +160,7 @@ function linesOf(
   telling: Telling,
 ): Finding[] {
   if (spells.length === 0) return [];
-  const flaps = new Map(spells.map(spell => [spell, timesInHour(kind, spell, telling.hour)]));
+  const flaps = new Map(spells.map(spell => [spell, timesInHour(kind, spell, telling)]));
   const isFlapping = (spell: Spell) => (flaps.get(spell) ?? 0) >= FLAPPING_FROM;
   const episodes = episodesOf(
     spells.filter(spell => !isFlapping(spell)),
@@ -185,11 +203,7 @@ function unmeasuredLines({ snapshot, nodes }: Survey, memories: NodeMemories, te
       ...{ node, beganMs, endedMs: undefined, count: 1, sinceMs: memory.sinceMs },
     });
     for (const problem of problems) add(problem, PROBLEM_TEXT[problem], spell(memory.episode(problem)?.measuredMs));
-    for (const [source, { text, shows }] of Object.entries(SOURCES)) {
-      const goneMs = memory.goneMs(source as keyof typeof SOURCES);
-      if (goneMs === undefined || goneMs < snapshot.unmeasuredLimitMs(node.index)) continue;
-      if (!problems.some(problem => shows.includes(problem))) add(source, text, spell(goneMs));
-    }
+    for (const { source, text, goneMs } of goneSources(snapshot, node.index, memory)) add(source, text, spell(goneMs));
   }
   return Array.from(found, ([cause, { text, spells }]) =>
     told(
@@ -204,10 +218,35 @@ function unmeasuredLines({ snapshot, nodes }: Survey, memories: NodeMemories, te
   ).flat();
 }
 
+/** The events of each node in the last hour, the latest first. */
+function eventsByNode(snapshot: Snapshot) {
+  const events = snapshot.lateEvents(HOUR_MS).map(({ kind, stampNs, subject, detail }) => ({
+    ...{ event: enums.event_kind[kind], ageMs: sinceMs(snapshot, stampNs), subject, detail },
+  }));
+  return groupBy(events.reverse(), ({ subject }) => subject);
+}
+
+type NodeEvents = readonly { readonly event: string | undefined; readonly ageMs: number; readonly detail: number }[];
+
+/** What ended an episode that is over before it was measured as absent for long enough, and when; else nothing. */
+function cutShort({ problem, seenMs, measuredMs }: Episode, memory: Memory, events: NodeEvents): Partial<Spell> {
+  const late = events.filter(({ ageMs }) => ageMs < seenMs);
+  const clear = late.findLast(({ event, detail }) => event === 'clear' && (detail & problemBit(problem)) !== 0);
+  const { bootMs = 0, lastWords } = memory;
+  const boot = late.findLast(({ event }) => event === 'reboot')?.ageMs ?? (bootMs < seenMs ? bootMs : 0);
+  // The last report of the boot before, if it is known: until then it may have been measured.
+  const goodbyes = events.flatMap(({ event, ageMs }) => (event === 'goodbye' ? [ageMs] : []));
+  const lasts = [...goodbyes, lastWords?.reportedMs ?? 0].filter(ms => ms >= boot && ms <= seenMs + 1);
+  if (boot > (clear?.ageMs ?? 0) && (lasts.length === 0 ? boot : Math.min(...lasts)) > measuredMs)
+    return { endedMs: boot, endedBy: '; ended by a boot' };
+  return clear === undefined ? {} : { endedMs: clear.ageMs, endedBy: '; ended by beoboard clear' };
+}
+
 /** The problems of these nodes. */
 export function problemLines(found: Survey, memories: NodeMemories, telling: Telling): Finding[] {
   const { snapshot, nodes } = found;
   const byProblem = new Map<Problem, Spell[]>(PROBLEMS.map(problem => [problem, []]));
+  const events = memories.size === 0 ? undefined : eventsByNode(snapshot);
   for (const node of nodes) {
     const memory = memories.get(node);
     if (memory === undefined && node.problems === 0) continue;
@@ -221,20 +260,32 @@ export function problemLines(found: Survey, memories: NodeMemories, telling: Tel
       // A node that is not heard has another trouble, and its problems are unknown.
       const isOpen = isHeard && episode !== undefined && !isOver && measuredMs < snapshot.unmeasuredLimitMs(node.index);
       const lasts = has || isOpen;
-      // Of a node that is no longer heard, it is known until its last report.
-      const wasLately = !lasts && episode !== undefined && seenMs < HOUR_MS;
-      if (!lasts && (!wasLately || seenMs > telling.withinMs)) continue;
+      if (!lasts && (episode === undefined || seenMs >= HOUR_MS)) continue;
       // Of one that has just begun, the board notes the begin with the report that shows it.
       const isNew = lasts && isOver;
       const beganMs = isNew ? snapshot.ageMs(node.index) : episode?.beganMs;
       const count = (episode?.count ?? 1) + Number(isNew);
-      const sinceMs = memory?.sinceMs ?? 0;
-      const endedMs = lasts ? undefined : seenMs;
-      spells.push({ node, beganMs, endedMs, isFirst: beganMs === sinceMs, count, sinceMs });
+      const since = memory?.sinceMs ?? 0;
+      const spell: Spell = {
+        ...{ node, beganMs, isFirst: beganMs === since, count, sinceMs: since },
+        ...{ endedMs: lasts ? undefined : seenMs },
+      };
+      // Of a node that is no longer heard, it is known until its last report.
+      if (!lasts && !isOver && !isHeard) Object.assign(spell, { endedBy: '; known until the last report' });
+      if (!lasts && isOver && memory && episode)
+        Object.assign(spell, cutShort(episode, memory, events?.get(node.index) ?? []));
+      if ((spell.endedMs ?? 0) <= telling.withinMs) spells.push(spell);
     }
   }
   const lines = Array.from(byProblem, ([problem, spells]) =>
-    linesOf(problem, spells, problemReach(snapshot), () => PROBLEM_TEXT[problem], telling),
+    linesOf(
+      problem,
+      spells,
+      problemReach(snapshot),
+      of =>
+        `${PROBLEM_TEXT[problem]}${of.every(({ endedBy }) => endedBy === of[0]?.endedBy) ? (of[0]?.endedBy ?? '') : ''}`,
+      telling,
+    ),
   );
   return [...lines.flat(), ...unmeasuredLines(found, memories, telling)];
 }
@@ -280,42 +331,28 @@ function silences(snapshot: Snapshot, all: readonly Surveyed[], memories: NodeMe
     const isKnown = silence !== undefined && silence.endedMs === undefined;
     // Of a silence that is noted, the time is the same at every look; a new one is noted within a second.
     const { beganMs, count } = isKnown ? silence : { beganMs: snapshot.ageMs(index), count: (silence?.count ?? 0) + 1 };
-    // One that lasted when the receiver was away goes on, although it is uncertain for a while.
-    const isNow = state === 'silent' || (isKnown && !isMirror);
+    // One that lasted when the receiver was away goes on, although it is uncertain for a while; but for link 0 a mirror
+    // does not vouch.
+    const isNow = state === 'silent' || (isKnown && !(isMirror && snapshot.linkOf(index) === 0));
     found.push({ node, beganMs, endedMs: undefined, count, sinceMs, isSilent: isNow, isNow });
   }
   return found;
 }
 
-/** Whether a node's silence, with that begin, may be due to a link that failed at that time; ms before the look. */
-export function mayBeOf(beganMs: number, failedMs: number, intervalMs: number): boolean {
-  return beganMs <= failedMs + BEFORE_MS * Math.max(1, intervalMs / USUAL_INTERVAL_MS);
-}
-
-/** Those that no link explains: neither one that is down or dark now, nor one that was when the node fell silent. */
-function unexplained(snapshot: Snapshot, falls: readonly SilenceSpell[], links: readonly Finding[]): SilenceSpell[] {
-  const causes = links.map(({ nodes, sinceMs = 0, endedMs }) => ({ nodes: new Set(nodes), sinceMs, endedMs }));
-  const explains = ({ node, beganMs, endedMs }: SilenceSpell) =>
-    causes.some(({ nodes, sinceMs, endedMs: over }) => {
-      const isThen = over === undefined ? endedMs === undefined : beganMs >= over;
-      return isThen && nodes.has(node) && mayBeOf(beganMs, sinceMs, snapshot.intervalOf(node.index));
-    });
-  return causes.length === 0 ? [...falls] : falls.filter(fall => !explains(fall));
-}
-
 /**
- * Those of the chosen nodes that are silent, or were: together, as is found among all nodes, or by themselves. `links`:
- * those that failed, which explain silences. `scheduler`: may know the switch behind which they are.
+ * Those of the chosen nodes that are silent, or were: together, as is found among all nodes, or by themselves. `scheduler`: may
+ * know the switch behind which they are.
  */
 export function silenceLines(
   found: Survey,
   memories: NodeMemories,
-  links: readonly Finding[],
   scheduler: SchedulerView | undefined,
   telling: Telling,
 ): Finding[] {
   const { snapshot, all, nodes } = found;
-  const falls = unexplained(snapshot, silences(snapshot, all, memories), links);
+  const isUnexplained = (fall: SilenceSpell) =>
+    !telling.outages.some(outage => explains(outage, fall, snapshot.intervalOf(fall.node.index)));
+  const falls = silences(snapshot, all, memories).filter(isUnexplained);
   const reports = new LastReports(snapshot);
   const chosen = nodes === all ? undefined : new Set(nodes);
   const isChosen = ({ node, endedMs = 0 }: SilenceSpell) =>
@@ -333,7 +370,7 @@ export function silenceLines(
     // A group fell as often as the node of it that fell least.
     const [count, inHour] = [
       ({ count }: SilenceSpell) => count,
-      (fall: SilenceSpell) => timesInHour('silent', fall, telling.hour),
+      (fall: SilenceSpell) => timesInHour('silent', fall, telling),
     ].map(often => group.reduce((least, fall) => Math.min(least, often(fall)), Number.POSITIVE_INFINITY)) as [
       number,
       number,

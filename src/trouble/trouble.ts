@@ -170,7 +170,7 @@ function linesOf(found: Survey, all: readonly Finding[], besides: Besides): Trou
   const fell = fallen(findings);
   const kinds = new Map<TroubleKind, number>();
   for (const { kind, what } of findings) if (what !== undefined) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
-  // A number for all nodes is true of a line's nodes if there is no other line.
+  // A number for all nodes is true of a line's nodes if there is no other line. Those of a link the board counts.
   const { most } = hourTimes(besides.journals, found.snapshot);
   const lines = findings.flatMap(finding => {
     const { kind, what, nodes: all, spells } = finding;
@@ -180,7 +180,7 @@ function linesOf(found: Survey, all: readonly Finding[], besides: Besides): Trou
     if (what === undefined || nodes.length < Math.min(1, all.length)) return [];
     const left = spells?.filter(({ node }) => isCause || !fell.has(node));
     const those = { ...finding, nodes, ...(left !== undefined && nodes.length < all.length && ofSpells(left)) };
-    return [lineOf(found, those, what, besides, kinds.get(kind) === 1 ? most : undefined)];
+    return [lineOf(found, those, what, besides, kinds.get(kind) === 1 && kind !== 'link' ? most : undefined)];
   });
   // Two links may have had one name: the worse line is shown.
   const keys = new Set<string>();

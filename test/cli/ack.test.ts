@@ -70,7 +70,8 @@ t.test('a line is dimmed for all, until another node joins it', async t => {
   t.match(await ask('ack'), { code: 0, stdout: 'not acknowledged: root_readonly\n', stderr: '' });
   t.match(await ask('ack', 'root_readonly', '--until', '+8h', '--reason', 'disk is on its way'), {
     code: 0,
-    stdout: /^root_readonly \(n\[1-2\]\): by eva until \d{4}-\d\d-\d\d [\d:]{8}: disk is on its way\n$/,
+    stdout:
+      /^root_readonly \(n\[1-2\]\): what began before \d{4}-\d\d-\d\d [\d:]{8}, by eva until \d{4}-\d\d-\d\d [\d:]{8}: disk is on its way\n$/,
   });
   t.match((await ask('ack')).stdout, /^root_readonly [^\n]*\n$/, 'and no other line is left');
   t.same(await answers(), before, 'no verdict, exit code or metric is another');
@@ -86,7 +87,7 @@ t.test('a line is dimmed for all, until another node joins it', async t => {
   t.match(await trouble(), [{ key: 'root_readonly', nodes: 'n[1-3]', dim: undefined }]);
   t.match(await ask('ack', 'root_readonly', '--until', '+1h'), {
     code: 0,
-    stdout: /^root_readonly \(n\[1-3\]\): by eva/,
+    stdout: /^root_readonly \(n\[1-3\]\): what began before .*, by eva/,
   });
   t.match(await trouble(), [{ key: 'root_readonly', dim: 'acknowledged' }]);
   t.match(await ask('ack', 'root_readonl', '--withdraw'), {
@@ -104,6 +105,11 @@ t.test('another one of the same key leaves that of other nodes', async t => {
   t.match(await ask('ack', 'root_readonly', '--until', '+2h', '--reason', 'old'), { code: 0 });
   // As if others had had it then, which have not now.
   changeAcks(board, Date.now(), acks => acks.map(ack => ({ ...ack, nodes: 'n[2,8-9]' })));
+  t.match(
+    (await ask('ack')).stdout,
+    /^root_readonly \(n\[2,8-9\]\): what began before .*: old\nnot acknowledged: root_readonly \(n\[1-2\] since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\)\n$/,
+    'what is acknowledged, and what is not',
+  );
   t.match(await ask('ack', 'root_readonly', '--until', '+1h', '--reason', 'new'), { code: 0 });
   t.same(
     (await acks()).map(({ nodes, reason }) => [nodes, reason]),

@@ -23,6 +23,7 @@ import t, { type Test } from 'tap';
 import { verb as checkVerb } from '../../src/cli/check.js';
 import { verb as nodesVerb } from '../../src/cli/nodes.js';
 import { type JournalState, writeState } from '../../src/journalfile/state.js';
+import type { Encodable } from '../../src/layout/codec.js';
 import { bits, enums, structs } from '../../src/layout/layout.gen.js';
 import { survey } from '../../src/query/survey.js';
 import { PROBLEMS } from '../../src/shm/problems.js';
@@ -442,6 +443,36 @@ t.test('problems that are recent', async t => {
     '1 gpu_errors (xid), 1 oom (now), 1 throttled (hot1); recent: 2 held (again,held; 3 times in AGE, last AGE ago), ' +
       '1 oom (killed; last AGE ago), 1 hung_tasks (stuck; last AGE ago), 1 throttled (hot2; last AGE ago) |',
   );
+});
+
+t.test('problems and sources that are not measured any more', async t => {
+  const sets = validOf('health', 'gpu', 'gpu_errors', 'root');
+  const bad = enums.health.indexOf('bad');
+  const past = (set: 'health' | 'gpu', from: number, values: Encodable<'report'>) => (ago: number) => ({
+    ...{ interval_ms: 10_000, valid: ago <= from ? sets & ~validOf(set) : sets, ...values },
+  });
+  const { path } = writtenBoard(t, {
+    brief: past('health', 30, { health: bad }),
+    long: past('health', 70, { health: bad }),
+    file: past('health', 70, {}),
+    file2: past('health', 80, {}),
+    just: past('health', 30, {}),
+    helper: past('gpu', 75, {}),
+  });
+  const ask = async (...argv: string[]) => {
+    const { c, ts } = await askBoth({ verb: 'check', argv: [...argv, '--board', path] }, () => beat(path));
+    t.strictSame(c, ts, argv.join(' '));
+    return c as Answer;
+  };
+  t.match(await ask(), {
+    code: 1,
+    stdout:
+      'of 6 nodes 1 bad_health (brief); not measured any more: 1 bad_health (long; not measured since AGE ago), ' +
+      '2 health (file,file2; not measured since AGE ago), 1 gpu (helper; not measured since AGE ago) |',
+  });
+  t.match(await ask('--ignore', 'bad_health'), { code: 0, stdout: /6 nodes, 6 live; not measured any more: 2 health/ });
+  t.match(await ask('--nodes', 'just'), { code: 0, stdout: /OK: 1 node, 1 live \|/ });
+  t.match(await ask('--health', 'off'), { code: 0, stdout: /OK: 6 nodes, 6 live \|/ });
 });
 
 t.test('journals that do not write', async t => {

@@ -10,7 +10,7 @@ import { generate, NAMES, readContract } from '../../proto/contract.js';
 import { emitC, emitDictionary, emitLayout, emitTerms } from '../../proto/emit.js';
 import { ContractError } from '../../proto/model.js';
 import { readWording } from '../../proto/wording.js';
-import { packWord, REPORT_BYTES, unpackWord } from '../../src/layout/codec.js';
+import { REPORT_BYTES, unpackWord } from '../../src/layout/codec.js';
 import { dictionary } from '../../src/layout/dictionary.gen.js';
 import {
   bits,
@@ -26,6 +26,7 @@ import {
 } from '../../src/layout/layout.gen.js';
 import { ranked, terms } from '../../src/layout/terms.gen.js';
 import { ROOT } from '../kit/places.js';
+import { packWord } from '../kit/words.js';
 
 interface Field {
   offset: number;

@@ -2,10 +2,11 @@
 // shares nothing with the writer, and with readers only the codec.
 
 import { BoardFile, blockState, Dump, type DumpedRecord } from '../../src/cli/boardfile.js';
-import { type Decoded, decode, getter, packWord, unpackWord } from '../../src/layout/codec.js';
+import { type Decoded, decode, getter, unpackWord } from '../../src/layout/codec.js';
 import { bits, constants as contract, enums, structs } from '../../src/layout/layout.gen.js';
 import { SENDERS_EACH } from '../../src/shm/snapshot.js';
 import { oneLine } from '../../src/text/text.js';
+import { packWord } from './words.js';
 
 type Header = Decoded<'board_header'>;
 

@@ -26,7 +26,7 @@ import {
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Encodable, encode, packWord } from '../../src/layout/codec.js';
+import { type Encodable, encode } from '../../src/layout/codec.js';
 import { enums, HASH_BOARD_V2, HASH_STAT_V1, structs } from '../../src/layout/layout.gen.js';
 import { main as receive } from '../../src/receiver/main.js';
 import { NoBoard } from '../../src/shm/noboard.js';
@@ -37,6 +37,7 @@ import { oneLine } from '../../src/text/text.js';
 import { now } from './clocks.js';
 import { NOBODY, ROOT_USER } from './ordinary.js';
 import { makeReport } from './reports.js';
+import { packWord } from './words.js';
 
 const S = 1_000_000_000n;
 const MOST = 2n ** 64n - 1n;

@@ -1,13 +1,14 @@
 // Boards made in memory for the readers of snapshots: every age, clock and reading is exactly what the test says. No
 // test of its own.
 
-import { type Encodable, encode, packWord, type SetName } from '../../src/layout/codec.js';
+import { type Encodable, encode, type SetName } from '../../src/layout/codec.js';
 import { bits, enums, structs } from '../../src/layout/layout.gen.js';
 import { terms } from '../../src/layout/terms.gen.js';
 import type { LinkEntry } from '../../src/shm/links.js';
 import type { Problem } from '../../src/shm/problems.js';
 import { type SenderEntry, Snapshot, type Tables } from '../../src/shm/snapshot.js';
 import { BOARD_MOST, expand } from '../../src/text/hostlists.js';
+import { packWord } from './words.js';
 
 export const S = 1_000_000_000n;
 export const NOW = 500_000n * S;

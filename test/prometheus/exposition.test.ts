@@ -11,8 +11,8 @@ import { Exporter } from '../../src/prometheus/exporter.js';
 import { COLLECTORS, type CollectorName, DEFAULT_COLLECTORS, FAMILIES } from '../../src/prometheus/families.js';
 import { NodeNames } from '../../src/prometheus/names.js';
 import { NODE_FAMILIES } from '../../src/prometheus/nodefamilies.js';
-import { FORMATS, type Format } from '../../src/prometheus/plan.js';
-import { EVERYBODY, type SampleSelection } from '../../src/prometheus/sample.js';
+import type { Format } from '../../src/prometheus/plan.js';
+import type { SampleSelection } from '../../src/prometheus/sample.js';
 import { SchedulerFamilies } from '../../src/prometheus/schedulerfamilies.js';
 import {
   monotonicMs,
@@ -38,6 +38,9 @@ import {
 } from '../kit/madeboard.js';
 import { folder } from '../kit/places.js';
 import { type Exposition, keyOf, parse, seriesOf } from './expositionparser.js';
+
+const FORMATS: readonly Format[] = ['text', 'openmetrics'];
+const EVERYBODY: SampleSelection = { shard: 1, shards: 1 };
 
 // ---- boards ----------------------------------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ import { ScrapedBoard } from '../../src/prometheus/boards.js';
 import { Exporter } from '../../src/prometheus/exporter.js';
 import { survey } from '../../src/query/survey.js';
 import { lookAt } from '../../src/schedulers/bridge/boardlook.js';
-import { PROBLEMS, type Problem, problemBit } from '../../src/shm/problems.js';
+import { PROBLEM_TEXT, PROBLEMS, type Problem, problemBit } from '../../src/shm/problems.js';
 import type { Node, Snapshot } from '../../src/shm/snapshot.js';
 import { painter } from '../../src/terminal/style.js';
 import { troubleOf } from '../../src/trouble/trouble.js';
@@ -129,6 +129,31 @@ const SCENES: Readonly<Record<string, { from: [number, Phase][]; booted?: number
     is: 'ended',
     isUnsettled: false,
   },
+  // Its boot came after it was over, or before.
+  renewed: {
+    from: [
+      [250, 'bad'],
+      [200, 'well'],
+    ],
+    booted: 60,
+    is: 'ended',
+    isUnsettled: false,
+  },
+};
+
+/** What ended a problem, and how long ago: a boot is believed when nothing of the one before has come for a while. */
+const ENDS: Readonly<Record<string, (quietS: number) => readonly [what: string, ago: number]>> = {
+  mended: () => ['', 160],
+  booted: () => ['; ended by a boot', 60],
+  cleared: () => ['; ended by beoboard clear', 0],
+  renewed: quietS => (quietS > 150 ? ['; ended by a boot', 20] : ['', 210]),
+};
+const QUIET: Partial<Record<Problem, number>> = {
+  gpu_errors: 600,
+  oom: 600,
+  hung_tasks: 600,
+  throttled: 600,
+  ecc: 3600,
 };
 
 function reportAt(problem: keyof typeof SHOWN, scene: string, ago: number): Encodable<'report'> {
@@ -189,6 +214,12 @@ t.test('each problem, measured and not, is told the same everywhere', async t =>
     );
     const told = lines.map(({ kind, dim }) => (kind === 'unmeasured' ? kind : (dim ?? 'present')));
     t.same(told, [is], `${name}: in the list of trouble`);
+    const end = ENDS[scene]?.(QUIET[problem] ?? 60);
+    if (end !== undefined && lines[0] !== undefined) {
+      t.equal(lines[0].what, `${PROBLEM_TEXT[problem]}${end[0]}`, `${name}: what ended it`);
+      const ended = Number(snapshot.realNs / 1_000_000n) - Date.parse(lines[0].ended ?? '');
+      t.ok(Math.abs(ended / 1000 - end[1]) < 12, `${name}: ended ${ended} ms ago`);
+    }
     const sheet = nodeSheet(node, painter('never'), 200).lines.join('\n');
     t.equal(/not measured since/.test(sheet), is === 'unmeasured' || isUnsettled, `${name}: show`);
     if (is !== 'ended') t.notMatch(sheet, /no problems/, `${name}: show`);
@@ -217,6 +248,19 @@ t.test('a source that is gone is a notice, until somebody clears it', async t =>
     ['unmeasured:gpu', 'notice', 'n2'],
     ['unmeasured:health', 'notice', 'n1'],
   ]);
+  const sheets = () => {
+    const snapshot = reader.snapshot();
+    return ['n1', 'n2', 'n3'].map(name => nodeSheet(nodeOf(snapshot, name), painter('never'), 200).lines.join('\n'));
+  };
+  const shown = sheets();
+  t.match(shown[0], /not measured since \S+ \(\S+\): its health file is gone/);
+  t.match(shown[1], /not measured since \S+ \(\S+\): what reads its GPUs has stopped/);
+  t.same(
+    shown.map(text => text.includes('no problems')),
+    [false, false, true],
+    'neither well nor ill',
+  );
   t.same(writer.clear(['n1', 'n2', 'n3']), [2, 2, 1]);
   t.same(told(), []);
+  t.ok(sheets().every(text => text.includes('no problems')));
 });
