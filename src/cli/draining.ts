@@ -1,16 +1,18 @@
 // What `drain` and `resume` do alike: which of a scheduler's nodes are meant, what it has to do with them, and its own
 // commands for that. Where there is no scheduler, the nodes' hold file stands in its place.
 
-import { statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Survey, survey } from '../query/survey.js';
+import { drainText } from '../schedulerfile/drains.js';
 import type { SchedulerNode } from '../schedulerfile/scheduler.js';
-import { type SchedulerView, schedulerViewOf } from '../schedulerfile/schedulerview.js';
+import { Pairing, SchedulerView } from '../schedulerfile/schedulerview.js';
+import { readState } from '../schedulerfile/statefile.js';
 import { NoBoard } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
 import { Failure } from '../text/failure.js';
-import { fold, isNodeName, shownNames } from '../text/hostlists.js';
-import { groupBy } from '../text/maps.js';
+import { fold, isNodeName } from '../text/hostlists.js';
+import { getOrInsert, groupBy } from '../text/maps.js';
 import { json, print } from '../text/output.js';
 import { lowerCase, oneLine } from '../text/text.js';
 import { listsOf, type NodeCommand, remoteCommands, runCommands, scriptFor, typed } from './nodecommands.js';
@@ -25,7 +27,7 @@ interface ServiceOptions {
 }
 
 /** Where a sender looks for it. */
-const HOLD_FILE = '/run/beoboard/hold';
+export const HOLD_FILE = '/run/beoboard/hold';
 const QMOD_MOST = 500;
 
 /** Takes nodes out of service, with a reason, or gives them back, by a scheduler's own command. */
@@ -61,20 +63,16 @@ export interface ServiceLook {
   /** Undefined: the board cannot be read; only the scheduler's names are known then. */
   readonly found: Survey | undefined;
   readonly view: SchedulerView;
-  /** Whether a scheduler's reader has ever run here. */
+  /** Whether a scheduler is known; if not, the hold file of nodes stands in its place. */
   readonly hasScheduler: boolean;
   readonly nodes: readonly SchedulerNode[];
-  /** What is not done, and why, in sentences. */
+  /** What is not done, and why, in sentences; and what else there is to know. */
   readonly left: string[];
+  readonly told: string[];
 }
 
-function isThere(path: string): boolean {
-  try {
-    return statSync(path) !== undefined;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ENOENT';
-  }
-}
+const isInstalled = (command: string) =>
+  (process.env.PATH ?? '').split(':').some(folder => existsSync(join(folder, command)));
 
 function surveyed({ board, owner }: ServiceOptions): Survey | undefined {
   try {
@@ -90,37 +88,61 @@ function surveyed({ board, owner }: ServiceOptions): Survey | undefined {
   }
 }
 
-/** Looks at the board and at the scheduler's answers. Throws a Failure if there are answers that cannot be read. */
+/** What a scheduler's reader has left, beside the names on the board; without a board those that it would have. */
+function viewOf(folder: string, found: Survey | undefined): SchedulerView {
+  const answer = readState(folder);
+  const { names = {}, nodes } = 'state' in answer ? answer.state : {};
+  const list = [...Object.values(names), ...(nodes?.list.map(({ name }) => lowerCase(name)) ?? [])];
+  return new SchedulerView(new Pairing(answer, found?.all.map(({ name }) => name) ?? [...new Set(list)]));
+}
+
+/** Looks at the board and at the scheduler's answers. Throws a Failure if a scheduler is there, and nothing known of it. */
 export function lookAt(options: ServiceOptions, names: readonly string[]): ServiceLook {
   const found = surveyed(options);
-  const view = schedulerViewOf(options.slurmDir, { names: () => found?.all.map(({ name }) => name) ?? [] });
-  const hasScheduler = view.isKnown || isThere(join(options.slurmDir, 'state'));
-  if (hasScheduler && !view.isKnown) throw new Failure(view.trouble ?? '', 1);
+  const view = viewOf(options.slurmDir, found);
+  const hasScheduler = view.isKnown;
+  const isMissing = existsSync(options.slurmDir) || ['scontrol', 'qmod'].some(isInstalled);
+  if (!hasScheduler && isMissing) throw new Failure(view.trouble ?? '', 1);
   const nodes = new Map<string, SchedulerNode>();
-  const [unknown, twice, wrong]: [string[], string[], string[]] = [[], [], []];
+  const left = new Map<string, string[]>();
   for (const name of hasScheduler ? new Set(names) : []) {
     const [onBoard, own] = [view.of(name)?.node, view.nodeNamed(name)];
     const node = onBoard ?? own;
-    if (node === undefined) unknown.push(name);
-    else if (own !== undefined && own !== node) twice.push(name);
+    let why = `not known to ${view.name}`;
+    if (own !== undefined && own !== node)
+      why = `the board and ${view.name} have two nodes of that name; use ${view.name}'s own command`;
     // In any spelling `nodename=all` is every node of the cluster.
-    else if (!isNodeName(node.name) || lowerCase(node.name) === 'all') wrong.push(name);
-    else nodes.set(node.name, node);
+    else if (node !== undefined && (!isNodeName(node.name) || lowerCase(node.name) === 'all'))
+      why = `${view.name}'s commands do not take this name for one node`;
+    else if (node !== undefined) {
+      nodes.set(node.name, node);
+      continue;
+    }
+    getOrInsert(left, why, () => []).push(name);
   }
-  const left = [
-    [unknown, `not known to ${view.name}`],
-    [twice, `two nodes may be meant; write its name in ${view.name}`],
-    [wrong, `${view.name}'s commands do not take this name for one node`],
-  ] as const;
   return {
     ...{ found, view, hasScheduler, nodes: [...nodes.values()] },
-    left: left.flatMap(([those, why]) => (those.length === 0 ? [] : [`${shownNames(those)}: ${why}`])),
+    left: Array.from(left, ([why, those]) => `${fold(those)}: ${why}`),
+    told: hasScheduler
+      ? [view.trouble ?? [], view.partial, ofEach([...nodes.values()], node => drainText(node) ?? '')].flat()
+      : [`no scheduler is known here, so this is about ${HOLD_FILE} on the nodes, which ends with their reboot`],
   };
 }
 
-/** Why these are left as they are: a sentence for all nodes of which the same is true. */
-export function leftAs(nodes: readonly SchedulerNode[], why: (node: SchedulerNode) => string): string[] {
-  return Array.from(groupBy(nodes, why), ([text, those]) => `${shownNames(those.map(({ name }) => name))}: ${text}`);
+/** A sentence for all nodes of which the same is true; none where it is empty. */
+export function ofEach(nodes: readonly SchedulerNode[], text: (node: SchedulerNode) => string): string[] {
+  const told = [...groupBy(nodes, text)].filter(([text]) => text !== '');
+  return told.map(([text, those]) => `${fold(those.map(({ name }) => name))}: ${text}`);
+}
+
+/** What is to be done, and what is shown before it. */
+interface Order {
+  readonly commands: readonly NodeCommand[];
+  readonly lines: readonly string[];
+  /** Keys for programs. */
+  readonly more: object;
+  /** What is waited for when it is done. */
+  readonly wait?: (() => Promise<void>) | undefined;
 }
 
 /** Drains these nodes for that reason, or without one gives them back. Throws a Failure. */
@@ -132,32 +154,31 @@ export function commandsFor(look: ServiceLook, nodes: readonly string[], via: re
   return manager(nodes, reason);
 }
 
-/** Prints or runs the commands, and tells what is not done. Returns the exit code. `more`: keys for programs. */
+/** Prints or runs the commands, and tells what is not done. Returns the exit code. */
 export async function carryOut(
   verb: string,
   { do: isDone, json: asJson }: ServiceOptions,
-  {
-    commands,
-    lines,
-    left,
-    more,
-    wait,
-  }: {
-    readonly commands: readonly NodeCommand[];
-    readonly lines: readonly string[];
-    readonly left: readonly string[];
-    readonly more: () => object;
-    /** What is waited for when they are done. */
-    readonly wait?: (() => Promise<void>) | undefined;
-  },
+  { view, hasScheduler, left, told }: ServiceLook,
+  { commands, lines, more, wait }: Order,
 ): Promise<number> {
+  if (isDone && hasScheduler && view.trouble !== undefined)
+    throw new Failure(`what is true now is not known: ${view.trouble}; without --do the command is printed`, 1);
   const typedLines = commands.map(({ words }) => typed(words));
+  const say = (texts: readonly string[]) => {
+    for (const text of texts) process.stderr.write(`beoboard ${verb}: ${oneLine(text)}\n`);
+  };
+  say([...told, ...left]);
   if (!asJson) await print([...lines, ...typedLines].map(line => `${line}\n`));
-  for (const text of left) process.stderr.write(`beoboard ${verb}: ${oneLine(text)}\n`);
-  if (isDone) {
-    await runCommands(commands);
-    await wait?.();
-  } else if (commands.length > 0) process.stderr.write(`beoboard ${verb}: not run; --do runs it as you\n`);
-  if (asJson) await print([`${json({ schema: 1, done: isDone === true, commands: typedLines, left, ...more() })}\n`]);
-  return left.length === 0 ? 0 : 1;
+  const failed: string[] = [];
+  if (!isDone && commands.length > 0) say(['not run; --do runs it as you']);
+  else if (isDone)
+    await runCommands(commands).then(wait, (error: unknown) => {
+      if (!(error instanceof Failure)) throw error;
+      failed.push(error.message);
+    });
+  say(failed);
+  const all = [...left, ...failed];
+  if (asJson)
+    await print([`${json({ schema: 1, done: isDone === true, commands: typedLines, left: all, told, ...more })}\n`]);
+  return all.length === 0 ? 0 : 1;
 }

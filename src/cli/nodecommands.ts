@@ -46,8 +46,7 @@ function run([program = '', ...args]: readonly string[]): Promise<CommandEnd> {
   return new Promise(resolve => {
     const fail = (error: unknown) => {
       const { code, message } = error as NodeJS.ErrnoException;
-      const why =
-        code === 'ENOENT' ? 'there is no such program; install it, or name another one with --via' : (code ?? message);
+      const why = code === 'ENOENT' ? 'there is no such program in PATH' : (code ?? message);
       resolve({ end: `cannot be run: ${why}`, ran: false });
     };
     try {

@@ -4,7 +4,7 @@ import { type Ack, type AckClocks, type AckedEpisode, acknowledged } from '../ac
 import type { Dimmed, TroubleInfo, TroubleJob } from '../acks/info.js';
 import { hourTimes } from '../journalfile/state.js';
 import type { Survey, Surveyed } from '../query/survey.js';
-import { BRIDGES, drainOf, drainText } from '../schedulerfile/drains.js';
+import { BRIDGES, drainText } from '../schedulerfile/drains.js';
 import { problemBit } from '../shm/problems.js';
 import { compareNames, fold } from '../text/hostlists.js';
 import { few, oneLine } from '../text/text.js';
@@ -50,8 +50,7 @@ function asideOf({ name, problems }: Surveyed, { scheduler }: Besides): string |
   const { node } = scheduler?.of(name) ?? {};
   // Drains by our own bridge are no administrator's.
   if (node?.aside === undefined || node.reason?.startsWith(BRIDGES)) return undefined;
-  const drain = drainOf(node);
-  return drain === undefined ? oneLine(node.aside) : `drained by ${drainText(drain)}`;
+  return drainText(node) ?? oneLine(node.aside);
 }
 
 function setAside(nodes: readonly Surveyed[], besides: Besides): TroubleInfo['aside'] {

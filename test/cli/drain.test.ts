@@ -4,7 +4,7 @@
 // @seconds 6
 
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
@@ -66,7 +66,7 @@ t.test('who, why and until when come back from the reason', async t => {
       const drain = { reason, by, ...(minutes !== undefined && { until_ms: minutes * 60 }) };
       const found = drainOf({ aside: 'drained', reason: markedReason(drain) });
       const { until_ms } = drain;
-      const expected = until_ms === undefined ? {} : { until_ms: until_ms - (until_ms % 60_000) };
+      const expected = until_ms === undefined ? {} : { until_ms: Math.ceil(until_ms / 60_000) * 60_000 };
       t.strictSame(found, { reason, by, ...expected });
     }),
     { seed: 84 },
@@ -77,6 +77,7 @@ t.test('who, why and until when come back from the reason', async t => {
     undefined,
     'a reason that is left',
   );
+  t.equal(drainOf({ aside: 'drained', reason: 'x (drained by eva, until 2026-99-99 99:99 UTC)' }), undefined);
   const both = { reason: 'x (drained by root)', by: 'a(b), until 2000-01-01 00:00 UTC)' };
   t.match(
     drainOf({ aside: 'drained', reason: markedReason(both) }),
@@ -112,7 +113,10 @@ t.test('what is printed can be pasted, and what is run is the same', async t => 
   const long = await run(['drain', '-w', 'n1', '--reason', 'x'.repeat(10_000), ...at()], env);
   t.match(long, { code: 2, stderr: /write one to 200 characters/ });
   const forged = await run(['drain', '-w', 'n1', '--reason', 'x [root@1795640000]', ...at()], env);
-  t.match(forged, { code: 2, stderr: /--reason: write at most 150 characters, and no \[name@seconds\]/ });
+  t.match(forged, {
+    code: 2,
+    stderr: /--reason: write at most 150 characters, no \[name@seconds\], and no beoboard: in front/,
+  });
   t.match(await run(['drain', '-w', 'n1', ...at()], env), { code: 2, stderr: /why\?/ });
   t.match(await run(['drain', '--reason', 'x', ...at()], env), { code: 2, stderr: /-w LIST/ });
 });
@@ -130,16 +134,17 @@ t.test('nothing is done by half without saying for which, and nobody else is ove
   const drain = await run(['drain', '-w', 'n[1-5],all', '--reason', 'x', '--do', ...at()], env);
   t.equal(drain.code, 1);
   t.strictSame(drain.stderr.trim().split('\n'), [
-    'beoboard drain: n3: was drained by the bridge, which lets go of it',
-    'beoboard drain: n4: was drained by anna: PDU',
+    'beoboard drain: n4: drained by anna: PDU',
+    'beoboard drain: n3: drained by the bridge, which lets go of it',
     'beoboard drain: n5: not known to Slurm',
     "beoboard drain: all: Slurm's commands do not take this name for one node",
-    'beoboard drain: n2: drained already by root (fan); left as it is',
+    'beoboard drain: n2: IDLE+DRAIN already by root (fan); left as it is',
   ]);
   t.strictSame(calls(), ['scontrol', 'update', 'nodename=n[1,3-4]', 'state=drain', 'reason=x (drained by eva)']);
   const resume = await run(['resume', '-w', 'n[1-4]', '--do', ...at()], env);
   t.equal(resume.code, 1);
   t.strictSame(resume.stderr.trim().split('\n'), [
+    'beoboard resume: n4: drained by anna: PDU',
     'beoboard resume: n1: not drained',
     'beoboard resume: n2: drained by root (fan), not by beoboard drain; scontrol update nodename=n2 state=undrain ends it',
     `beoboard resume: n3: drained by the bridge (${bridges}), which resumes it when it is well; beoboard bridge --undrain-own does so at once`,
@@ -148,6 +153,45 @@ t.test('nothing is done by half without saying for which, and nobody else is ove
   fails(3);
   const failed = await run(['drain', '-w', 'n1', '--reason', 'x', '--do', ...at()], env);
   t.match(failed, { code: 1, stderr: 'beoboard drain: scontrol ended with 3; some nodes may have been reached\n' });
+});
+
+t.test('what others declared failed or down stays theirs; what Slurm says of a dead node does not', async t => {
+  const { env, at, leave, calls } = site(t);
+  const out = (name: string, state: string, reason: string | undefined, more: Partial<SchedulerNode> = {}) =>
+    node(name, { state, takes_jobs: undefined, ...(reason && { reason, reason_by: 'root' }), ...more });
+  leave([
+    out('n1', 'IDLE+FAIL', 'vendor says replace'),
+    out('n2', 'DOWN', 'RMA 123', { base: 'down' }),
+    out('n3', 'DOWN+NOT_RESPONDING', 'Not responding', { base: 'down' }),
+    out('n4', 'IDLE+MAINTENANCE', undefined, { aside: 'in maintenance' }),
+    out('n5', 'IDLE', 'an old reason'),
+  ]);
+  const { code, stderr } = await run(['drain', '-w', 'n[1-5]', '--reason', 'x', '--do', ...at()], env);
+  t.equal(code, 1);
+  t.match(stderr, /n1: IDLE\+FAIL already by root \(vendor says replace\); left as it is\n.*n2: DOWN already/s);
+  t.strictSame(calls(), ['scontrol', 'update', 'nodename=n[3-5]', 'state=drain', 'reason=x (drained by eva)']);
+});
+
+t.test('by the names of either, also without a board, and not by an answer that is old', async t => {
+  const { env, at, leave, calls } = site(t);
+  const names = { CN1: 'cn1', y: 'x', z: 'y' };
+  const nodes = ['CN1', 'x', 'y', 'z'].map(name => node(name));
+  leave(nodes, [], { names });
+  const drain = async (name: string, ...more: string[]) => {
+    const answer = await run(['drain', '-w', name, '--reason', 'x', ...at(), ...more], env);
+    return [answer.code, /nodename=\S+|two nodes of that name|not known/.exec(answer.stdout + answer.stderr)?.[0]];
+  };
+  t.strictSame(await drain('cn1'), [0, 'nodename=CN1']);
+  t.strictSame(await drain('x'), [1, 'two nodes of that name'], 'x of the board is y, and there is an x');
+  t.strictSame(await drain('z'), [0, 'nodename=z']);
+  leave(nodes, [], { names, next_ms: 0, mono_ms: 0 });
+  const old = await run(['drain', '-w', 'z', '--reason', 'x', '--do', ...at()], env);
+  t.match(old, { code: 1, stderr: /what is true now is not known: .*; without --do the command is printed\n$/ });
+  t.match(await run(['drain', '-w', 'z', '--reason', 'x', ...at()], env), {
+    code: 0,
+    stdout: /^free now, by an answer that is old\n/,
+  });
+  t.strictSame(calls(), []);
 });
 
 t.test('the jobs, and when the nodes are free', async t => {
@@ -179,11 +223,11 @@ t.test('the jobs, and when the nodes are free', async t => {
   const waiting = runningOf(t, child, wait);
   await until('it waits for the job', () => {
     leave(nodes, [job('7', {})]);
-    return waiting.output().stderr.includes('waiting for job 7');
+    return waiting.output().stderr.includes('waiting for 7');
   });
   await until('it has ended', () => {
     leave(nodes);
-    return waiting.output().stdout.endsWith('n1: free\n');
+    return waiting.output().stdout.endsWith('n1: free now\n');
   });
   t.equal(await waiting.exit, 0);
 });
@@ -192,7 +236,7 @@ t.test('Grid Engine, another scheduler, and none', async t => {
   const grid = site(t, 'Grid Engine');
   grid.leave([node('n1'), node('n2', { aside: 'disabled' })]);
   const drain = await run(['drain', '-w', 'n[1-2]', '--reason', 'x', '--do', ...grid.at()], grid.env);
-  t.match(drain, { code: 1, stderr: /keeps no reason.*\n.*n2: disabled already; left as it is/ });
+  t.match(drain, { code: 1, stderr: /keeps no reason.*\n.*n2: IDLE already; left as it is/ });
   t.strictSame(grid.calls(), ['qmod', '-d', '*@n1']);
   await run(['resume', '-w', 'n2', '--do', ...grid.at()], grid.env);
   t.strictSame(grid.calls(), ['qmod', '-e', '*@n2']);
@@ -201,14 +245,26 @@ t.test('Grid Engine, another scheduler, and none', async t => {
   const lsf = await run(['drain', '-w', 'n1', '--reason', 'x', ...other.at()], other.env);
   t.match(lsf, { code: 1, stderr: /only Slurm's and Grid Engine's commands are known; use those of LSF/ });
   const none = site(t);
+  // No scheduler's commands are in PATH.
+  const bin = join(none.path, 'bin');
+  mkdirSync(bin);
+  for (const name of ['clush', 'cat'])
+    symlinkSync(name === 'cat' ? '/bin/cat' : join(none.path, name), join(bin, name));
+  rmSync(join(none.path, 'slurm'), { recursive: true });
+  const there = await run(['drain', '-w', 'n1', '--reason', 'x', '--do', ...none.at()], none.env);
+  t.match(there, { code: 1, stderr: /nothing is known about jobs: .*state is not there; start beoboard scheduler/ });
+  t.strictSame(none.calls(), [], 'where there are commands of a scheduler, its state is missing');
+  none.env.PATH = bin;
   const held = await run(['drain', '-w', 'n[1-2]', '--reason', "it's $(x) `y`", '--do', ...none.at()], none.env);
-  t.match(held, { code: 0, stderr: /the nodes' hold file: it ends with their reboot\n$/ });
+  t.match(held, { code: 0, stderr: /no scheduler is known here, so this is about \/run\/beoboard\/hold on the nodes/ });
   const [clush, , , nodes, script = ''] = none.calls();
   t.strictSame([clush, nodes], ['clush', 'n[1-2]']);
   t.match(script, /echo "it\?s \?\(x\) \?y\? \(drained by eva\)" > "\$t" && mv -fT "\$t" \/run\/beoboard\/hold /);
   await run(['resume', '-w', 'n1', '--do', ...none.at()], none.env);
   t.equal(none.calls().at(-1), "sh -c 'rm -f /run/beoboard/hold'");
-  none.leave([node('n1')]);
+  const wait = await run(['drain', '-w', 'n1', '--reason', 'x', '--do', '--wait', ...none.at()], none.env);
+  t.match(wait, { code: 1, stderr: /--wait asks what beoboard scheduler has left/ });
+  mkdirSync(join(none.path, 'slurm'));
   writeFileSync(join(none.path, 'slurm', 'state'), '{}');
   const unread = await run(['drain', '-w', 'n1', '--reason', 'x', ...none.at()], none.env);
   t.match(

@@ -433,7 +433,7 @@ function withoutSender(): void {
     t.match(await beoboard([...good, '--via', '/nonexistent/clush']), {
       code: 1,
       stderr:
-        /^beoboard pace: \/nonexistent\/clush cannot be run: there is no such program; install it, or name another one with --via; no node was reached\n$/,
+        /^beoboard pace: \/nonexistent\/clush cannot be run: there is no such program in PATH; no node was reached\n$/,
     });
     t.match(await beoboard([...good, '--via', `${clush.program}/clush`]), {
       code: 1,

@@ -69,14 +69,14 @@ const beside = async (t: Test) => {
   const argv = ['drain', '-w', 'node001', '--reason', 'x', '--do', '--wait', ...at];
   const child = spawn(process.execPath, [PROGRAM, ...argv], { env: { ...process.env, ...env } });
   const waiting = runningOf(t, child, argv);
-  await until('it waits', () => waiting.output().stderr.includes('waiting for job 1'));
+  await until('it waits', () => waiting.output().stderr.includes('waiting for 1'));
   t.match(
     waiting.output().stdout,
     /^ {2}job 1 of \S+ on node001, for \S+, ends by [\d: -]+\nfree by [\d: -]+ at the latest\n/,
   );
   await slurm.run('scancel', '1');
   t.equal(await waiting.exit, 0);
-  t.match(waiting.output().stdout, /\nnode001: free\n$/);
+  t.match(waiting.output().stdout, /\nnode001: free now\n$/);
 };
 
 withSlurm(t, import.meta.url, () => void t.test('drained, and given back', beside));
