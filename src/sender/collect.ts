@@ -142,7 +142,7 @@ class Summed {
 export class Collector {
   readonly #tell: Tell | undefined;
   readonly #world: HostMachine;
-  /** What was said, and still holds. */
+  /** About what was complained, and it still holds. */
   readonly #complaints = new Set<string>();
   readonly #leftOut: (names: readonly string[]) => void;
   #roots: Roots;
@@ -216,10 +216,10 @@ export class Collector {
   }
 
   /** Complains once, until it is well again. */
-  #check(isWell: boolean, complaint: string): void {
-    if (isWell) this.#complaints.delete(complaint);
-    else if (!this.#complaints.has(complaint)) this.#tell?.(complaint);
-    if (!isWell) this.#complaints.add(complaint);
+  #check(what: string, isWell: boolean, complaint: string): void {
+    if (isWell) this.#complaints.delete(what);
+    else if (!this.#complaints.has(what)) this.#tell?.(complaint);
+    if (!isWell) this.#complaints.add(what);
   }
 
   /** The next report begins the sums: what was read before was no report. */
@@ -251,7 +251,7 @@ export class Collector {
     });
     this.#groups = topology?.groups;
     const { sys } = this.#roots;
-    this.#check(topology !== undefined, `cannot read the topology of the CPUs below ${sys}/devices/system`);
+    this.#check('topology', topology !== undefined, `cannot read the topology of the CPUs below ${sys}/devices/system`);
     put('topology', topology?.fields);
     put(
       'groups',
@@ -280,12 +280,12 @@ export class Collector {
     if (interfaces === undefined || this.#summedLinks.lacks(netdev, interfaces, nowNs)) return undefined;
     const { links: known } = this.#tree;
     const links = known.among(interfaces, mbps, leftOut);
-    this.#check(known.isWhole, tooNew(`${this.#roots.proc}/net/dev`));
+    this.#check('links', known.isWhole, tooNew(`${this.#roots.proc}/net/dev`));
     const { links: most, devices } = constants.most;
-    this.#check(!known.isTooMany, tooMany(most, 'network interfaces with a device'));
+    this.#check('many links', !known.isTooMany, tooMany(most, 'network interfaces with a device'));
     if (links === undefined || (netdev.isInPart && known.lacksDevice)) return undefined;
     const entries = arrange(interfaces, links, mbps, this.#restSum);
-    this.#check(entries !== undefined, tooMany(devices, 'network interfaces'));
+    this.#check('many others', entries !== undefined, tooMany(devices, 'network interfaces'));
     if (entries === undefined) return undefined;
     const { net, net_rest } = entries;
     this.#summedLinks.are(interfaces.filter(({ name }) => links.has(name) && !net.some(one => one.name === name)));
@@ -301,14 +301,14 @@ export class Collector {
     const { wholeDisks } = this.#tree;
     const names = wholeDisks.among(all);
     const { proc, sys } = this.#roots;
-    this.#check(wholeDisks.hasBlock, `cannot read ${sys}/block: whole disks are recognized by their names`);
-    this.#check(names !== undefined, tooNew(`${proc}/diskstats`));
+    this.#check('block', wholeDisks.hasBlock, `cannot read ${sys}/block: whole disks are recognized by their names`);
+    this.#check('disks', names !== undefined, tooNew(`${proc}/diskstats`));
     if (names === undefined) return;
     const whole = all.filter(({ name }) => names.has(name));
     this.#disks = { at: nowNs, whole };
     this.#summedDisks.are(whole);
     const sum = sumDisks(whole, this.#diskSum, name => wholeDisks.serial(name));
-    this.#check(sum !== undefined, tooMany(constants.most.devices, 'whole disks'));
+    this.#check('many disks', sum !== undefined, tooMany(constants.most.devices, 'whole disks'));
     put('disk', sum);
     put('disk_share', before && busiestDisk(before.whole, whole, nowNs - before.at));
   }

@@ -119,6 +119,7 @@ export class Loop {
       roads.forget();
     }
     const toOthers = roads.swap();
+    this.course = course;
     this.#identity = { ...course.identity, intervalMs: this.#identity.intervalMs };
     this.#phaseNs = phase(course.identity.name, this.#intervalNs);
     if (this.#isStopped) return;
