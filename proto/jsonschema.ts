@@ -273,6 +273,7 @@ const TOP: Readonly<Record<string, Schema>> = {
       done: flag('the commands were run'),
       commands: array(text(), 'as they would be typed'),
       left: array(text(), 'what is not done, and why'),
+      told: array(text(), 'what else there is to know: an old answer, hidden jobs, who had drained a node'),
       nodes: list("in the scheduler's names, or without one on the board"),
       'scheduler?': text('absent: none is known, so it is the hold file of the nodes'),
       'free?': text('when no job is there any more'),
