@@ -26,10 +26,8 @@ static uint64_t ask(struct gpu *to, const char *leaf, long long unit, long long 
   const int status = read_leaf(leaf, text);
   to->answers += status == 0;
   if (status == 0) return number_in(text, unit, least, most);
-  if (status == ENOENT || status == EOPNOTSUPP || status == EINVAL || status == EACCES || status == ENODATA)
-    return UNKNOWN;
-  to->failures++;
-  to->status = status;
+  if (status != ENOENT && status != EOPNOTSUPP && status != EINVAL && status != EACCES && status != ENODATA)
+    to->failures++, to->status = status;
   return UNKNOWN;
 }
 

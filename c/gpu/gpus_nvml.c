@@ -25,11 +25,13 @@ static struct slot {
   nvml_device device; /* NULL: there is no handle */
   char id[ID_ROOM], place[PLACE_ROOM];
   int status; /* why there is no handle, or of the questions which it is */
+  bool again; /* it has not said its UUID, for no good reason */
   struct gpu *whose;
 } slots[MOST_GPUS];
 static unsigned slot_count;
 static struct pci_gpu bus[MOST_GPUS];
 static unsigned bus_count;
+static unsigned expected;
 static bool has_nvidias; /* or had: then AMD's are not looked for */
 
 /* Held except during a call of the library, so that the file can be written while one lasts. */
@@ -67,10 +69,9 @@ static const char *nvml_failed(const char *what, int status) {
   return fault("%s: %s (%d)", what, error_text(status, false), status);
 }
 
-/* The driver or the library is not there, or they do not fit each other: nothing is known of the GPUs. */
+/* The driver is not there, or does not fit the library: nothing is known of the GPUs. */
 static bool is_of_driver(int status) {
-  return status == NVML_UNINITIALIZED || status == NVML_DRIVER_NOT_LOADED || status == NVML_LIBRARY_NOT_FOUND ||
-    status == NVML_LIB_RM_VERSION_MISMATCH;
+  return status == NVML_UNINITIALIZED || status == NVML_DRIVER_NOT_LOADED || status == NVML_LIB_RM_VERSION_MISMATCH;
 }
 
 /* The GPU has answered that it has no such reading, or none for us. */
@@ -84,7 +85,7 @@ static bool is_loss(int status) { return status == NVML_GPU_IS_LOST || status ==
 
 /* Whether a call has succeeded; stores the conclusions from its result. */
 static bool answered(struct gpu *gpu, int status) {
-  if (is_of_driver(status) && status != NVML_LIBRARY_NOT_FOUND) broken = status;
+  if (is_of_driver(status)) broken = status;
   if (status == NVML_SUCCESS || is_gap(status)) return status == NVML_SUCCESS;
   if (!gpu->at_once) gpu->status = status;
   gpu->at_once |= is_loss(status);
@@ -92,20 +93,14 @@ static bool answered(struct gpu *gpu, int status) {
   return false;
 }
 
-static bool gave(struct gpu *gpu, int status) {
-  const bool good = answered(gpu, status);
-  gpu->answers += good;
-  return good;
-}
-
 /* A lost GPU is not asked for more: each call may take long to fail. */
 static bool may_ask(const struct gpu *gpu) { return !gpu->at_once && broken == NVML_SUCCESS; }
 
-#define ASK(gpu, function, ...) \
-  (may_ask(gpu) && nvml.function != NULL && gave(gpu, CALL(gpu, nvml.function((gpu)->device, __VA_ARGS__))))
-/* The same for a setting, which the library knows without the GPU. */
+/* For a setting, which the library knows without the GPU. */
 #define ASK_SETTING(gpu, function, ...) \
   (may_ask(gpu) && nvml.function != NULL && answered(gpu, CALL(gpu, nvml.function((gpu)->device, __VA_ARGS__))))
+/* For a reading. */
+#define ASK(gpu, function, ...) (ASK_SETTING(gpu, function, __VA_ARGS__) && ++(gpu)->answers > 0)
 
 /* "GPU 1 (GPU-…)", or without what only repeats the number. */
 static const char *name_of(const struct gpu *gpu) {
@@ -134,7 +129,8 @@ static bool is_bound(const struct gpu *gpu) { return on_bus(gpu) != NULL && on_b
 /* What a round has shown. `status`: of the library, if it is not usable. */
 static void conclude(struct gpu *gpu, int status) {
   const struct pci_gpu *device = on_bus(gpu);
-  const bool away = device != NULL && device->away;
+  /* A driver such as nouveau is wrong only for one that has worked with its vendor's. */
+  const bool away = device != NULL && (device->away || (device->foreign && !gpu->seen));
   const bool may_work = *gpu->place == 0 || is_bound(gpu);
   const bool is_mute = gpu->device != NULL && gpu->failures == 0 && status == NVML_SUCCESS;
   /* Who has none of the readings may be well, but who was lost must answer. */
@@ -143,8 +139,9 @@ static void conclude(struct gpu *gpu, int status) {
     say(SAY_INFO, name_of(gpu), fault(": the driver %s has it; it is left out", device->driver), (char *)NULL);
   gpu->away = away;
   gpu->seen |= gpu->answers > 0;
-  gpu->unmeasured = !well && may_work &&
-    ((gpu->device == NULL && is_gap(gpu->status)) || (is_of_driver(status) && !gpu->expected));
+  gpu->unmeasured = !well && !gpu->at_once && may_work &&
+    ((gpu->device == NULL && is_gap(gpu->status)) ||
+     ((is_of_driver(status) || status == NVML_LIBRARY_NOT_FOUND) && !gpu->expected));
   if (away || well) {
     if (gpu->lost && !away) say(SAY_INFO, name_of(gpu), " is back", (char *)NULL);
     gpu->lost = false;
@@ -156,7 +153,8 @@ static void conclude(struct gpu *gpu, int status) {
   if (gpu->rounds < ROUNDS) gpu->rounds++;
   if (!gpu->at_once && gpu->rounds < ROUNDS) return;
   if (status == NVML_SUCCESS || gpu->at_once) status = gpu->status;
-  lose(gpu, device != NULL && !device->bound ? "no driver has it"
+  lose(gpu, device != NULL && device->foreign ? fault("the driver %s has it", device->driver)
+    : device != NULL && !device->bound ? "no driver has it"
     : status != NVML_SUCCESS ? fault("%.130s (%d)", error_text(status, gpu->amd), status)
     : gpu->device != NULL ? "it gives no reading"
     : device == NULL && *gpu->place != 0 ? "it is gone from the PCI bus" : "the driver does not count it");
@@ -200,7 +198,9 @@ const char *gpus_open(const char *name, int *status) {
     events = NULL;
   if (found > MOST_GPUS) tell(fault("there are %u GPUs; the first %u are told of", found, MOST_GPUS));
   slot_count = found < MOST_GPUS ? found : MOST_GPUS;
-  memset(slots, 0, sizeof slots);
+  for (unsigned i = 0; i < slot_count; i++) slots[i] = (struct slot){.status = NVML_UNINITIALIZED};
+  /* A call for a handle may hang before anything is known of them. */
+  while (gpu_count < slot_count) gpu_add(NULL, "");
   return NULL;
 }
 
@@ -212,7 +212,7 @@ void gpus_close(void) {
   if (library != NULL) CALL(NULL, dlclose(library));
   library = NULL;
   slot_count = 0;
-  for (struct gpu *gpu = gpus; gpu < gpus + MOST_GPUS; gpu++) {
+  for (struct gpu *gpu = gpus; gpu < gpus + gpu_count; gpu++) {
     gpu->device = NULL;
     gpu->at_once = gpu->hears = false;
     gpu->status = NVML_SUCCESS;
@@ -221,7 +221,6 @@ void gpus_close(void) {
 
 /* Xids come as events, and only new ones. */
 static void listen_to(struct gpu *gpu) {
-  gpu->hears = false;
   if (events == NULL) return;
   const int status = CALL(gpu, nvml.events(gpu->device, NVML_EVENT_XID, events));
   gpu->hears = answered(gpu, status);
@@ -246,9 +245,9 @@ static struct gpu *one_more(void) {
   return gpu_add(NULL, "");
 }
 
-/* Takes out the line of a device on the bus that turned out to be another GPU of the table; false: it is none. */
+/* Takes out what stood in, by its place or without a name, for another GPU of the table; false: it is no such line. */
 static bool drop(struct gpu *gpu) {
-  if (!is_missing(gpu) || strcmp(gpu->id, gpu->place) != 0) return false;
+  if (!is_missing(gpu) || (strcmp(gpu->id, gpu->place) != 0 && !gpu_is_nameless(gpu))) return false;
   if (gpu->lost) say(SAY_INFO, name_of(gpu), " is back, as one that was known", (char *)NULL);
   gpu_remove(gpu);
   for (unsigned i = 0; i < slot_count; i++) slots[i].whose -= slots[i].whose != NULL && slots[i].whose > gpu;
@@ -265,12 +264,13 @@ static void ask_handle(unsigned index) {
   if (slot->device == NULL) return;
   const int of_id = nvml.uuid == NULL ? NVML_SUCCESS : CALL(NULL, nvml.uuid(slot->device, slot->id, ID_ROOM));
   if (of_id != NVML_SUCCESS || slot->id[strcspn(slot->id, " \t\r\n")] != 0) *slot->id = 0;
+  slot->again = of_id != NVML_SUCCESS && !is_gap(of_id);
   const int of_place = nvml.pci == NULL ? NVML_SUCCESS : CALL(NULL, nvml.pci(slot->device, &pci));
   if (nvml.pci != NULL && of_place == NVML_SUCCESS)
     snprintf(slot->place, PLACE_ROOM, "%04x:%02x:%02x.0", pci.domain, pci.bus & 0xff, pci.device & 0xff);
   /* Who does not say its name may work all the same. */
-  if (is_loss(of_id) || is_of_driver(of_id)) slot->status = of_id;
   if (is_loss(of_place) || is_of_driver(of_place)) slot->status = of_place;
+  if (is_loss(of_id) || (is_of_driver(of_id) && !is_loss(of_place))) slot->status = of_id;
 }
 
 /* A handle of which nothing is known is that of a missing GPU that the driver has. */
@@ -296,12 +296,12 @@ static void own(struct slot *slot, struct gpu *gpu) {
 }
 
 /* Whose each handle is: that of the GPU with its UUID; when these are all known, of the one at its place, which may be
- * another one now; of anybody. */
+ * another one now; of anybody. What the driver failed for is nobody's. */
 static void find_owners(void) {
   for (int pass = 0; pass < 3; pass++)
     for (unsigned i = 0; i < slot_count; i++) {
       struct slot *slot = &slots[i];
-      if (slot->whose != NULL) continue;
+      if (slot->whose != NULL || is_of_driver(slot->status)) continue;
       struct gpu *gpu = pass == 0 ? gpu_with(slot->id) : pass == 1 ? gpu_at(slot->place, false) : anybody(slot);
       if (gpu != NULL && is_missing(gpu)) own(slot, gpu);
       else if (gpu != NULL && pass == 0) *slot->id = 0; /* another handle has the same UUID */
@@ -310,10 +310,13 @@ static void find_owners(void) {
 
 static void find_handles(void) {
   bool asked[MOST_GPUS] = {false};
-  for (unsigned i = 0; i < slot_count; i++) {
-    const struct gpu *gpu = slots[i].whose;
-    asked[i] = broken == NVML_SUCCESS && (gpu == NULL || (gpu->device == NULL && !gpu->at_once));
-    if (asked[i]) ask_handle(i);
+  for (unsigned i = 0; i < slot_count && broken == NVML_SUCCESS; i++) {
+    struct gpu *gpu = slots[i].whose;
+    asked[i] = gpu == NULL || (!gpu->at_once && (gpu->device == NULL || slots[i].again));
+    if (!asked[i]) continue;
+    if (gpu != NULL) gpu->device = NULL;
+    ask_handle(i);
+    if (is_of_driver(slots[i].status)) broken = slots[i].status;
   }
   find_owners();
   for (unsigned i = 0; i < slot_count; i++) {
@@ -322,7 +325,7 @@ static void find_handles(void) {
     gpu->device = slots[i].device;
     gpu->status = slots[i].status;
     answered(gpu, slots[i].status);
-    if (gpu->device != NULL && may_ask(gpu)) listen_to(gpu);
+    if (gpu->device != NULL && !gpu->hears && may_ask(gpu)) listen_to(gpu);
   }
 }
 
@@ -343,33 +346,37 @@ static void give_line(const struct pci_gpu *device, bool is_closed) {
 /* GPUs on the bus that the library does not return get lines. Where it does not say at which places those are that it
  * returns, their numbers tell how many are missing. */
 static void find_missing(bool is_closed) {
-  bool all_placed = true;
+  bool all_placed = true, all_named = slot_count > 0;
   unsigned bound = 0, told = slot_count;
   for (struct gpu *gpu = gpus; gpu < gpus + gpu_count; gpu++) {
     /* A place that the bus does not show for a GPU that works says nothing when it fails. */
     if (gpu->answers > 0 && on_bus(gpu) == NULL) *gpu->place = 0;
     all_placed &= gpu->device == NULL || gpu->amd || on_bus(gpu) != NULL;
+    all_named &= gpu->amd || gpu->away || is_missing(gpu) == gpu_is_nameless(gpu);
   }
   for (unsigned i = 0; i < bus_count; i++) {
-    if (bus[i].away || (bus[i].amd && has_nvidias)) continue;
+    if (bus[i].foreign || (bus[i].amd && has_nvidias)) continue;
     bound += bus[i].bound && !bus[i].amd;
     if (gpu_at(bus[i].place, bus[i].amd) == NULL && (all_placed || !bus[i].bound)) give_line(&bus[i], is_closed);
   }
   for (unsigned i = 0; i < gpu_count; i++)
-    told += is_missing(&gpus[i]) && (*gpus[i].place == 0 || is_bound(&gpus[i]));
-  for (unsigned i = gpu_count; i-- > 0 && told > bound;) told -= is_bound(&gpus[i]) && drop(&gpus[i]);
+    told += is_missing(&gpus[i]) && !gpus[i].expected && (*gpus[i].place == 0 || is_bound(&gpus[i]));
+  /* Where all that have names are there, one that had none and has worked was one of them. */
+  for (unsigned i = gpu_count; i-- > 0 && told > bound && bound > 0;)
+    told -= (is_bound(&gpus[i]) || (all_named && *gpus[i].place == 0 && gpus[i].seen)) && drop(&gpus[i]);
+  for (unsigned i = 0; i < gpu_count && told < bound; i++) told += gpus[i].expected, gpus[i].expected = false;
   for (; told < bound; told++) gpu_add(NULL, "");
 }
 
-/* Lines for those that --expect alone knows of. One that another driver has is there. */
-static void find_expected(unsigned expected) {
+/* Lines for those that --expect alone knows of, and at least so many. One that was given away is there. */
+static void find_expected(unsigned least) {
   unsigned lines = 0, real = 0;
   for (unsigned i = 0; i < gpu_count; i++) {
     lines += !gpus[i].expected;
     real += !gpus[i].expected && !gpus[i].integrated;
   }
   for (unsigned i = 0; i < bus_count; i++) real += bus[i].away && gpu_at(bus[i].place, bus[i].amd) == NULL;
-  lines += expected > real ? expected - real : 0;
+  lines += expected > real + least ? expected - real : least;
   while (gpu_count > lines && gpus[gpu_count - 1].expected) gpu_count--;
   for (struct gpu *gpu; gpu_count < lines && (gpu = gpu_add(NULL, "")) != NULL;) gpu->expected = true;
 }
@@ -420,12 +427,12 @@ static uint64_t read_ecc(struct gpu *gpu) {
   return ASK(gpu, ecc_errors, NVML_UNCORRECTED, NVML_VOLATILE, &errors) && errors <= UINT32_MAX ? errors : UNKNOWN;
 }
 
-/* Programs that hold the GPU, even idle ones: this is all that a partitioned GPU (MIG) reports. */
+/* Programs that hold the GPU, even idle ones: all of its use that MIG reports. The list is the driver's: no reading. */
 static bool has_programs(struct gpu *gpu) {
   unsigned programs = 0;
   if (!may_ask(gpu) || nvml.programs == NULL) return false;
   const int status = CALL(gpu, nvml.programs(gpu->device, &programs, NULL));
-  return gave(gpu, status == NVML_INSUFFICIENT_SIZE ? NVML_SUCCESS : status) && programs > 0;
+  return answered(gpu, status == NVML_INSUFFICIENT_SIZE ? NVML_SUCCESS : status) && programs > 0;
 }
 
 /* The line of a GPU that gave no reading. Its errors still count. */
@@ -452,8 +459,7 @@ static void read_gpu(struct gpu *gpu) {
   /* no GPU needs less than a watt */
   if (ASK(gpu, power, &number) && number >= 1000) now.word[POWER_W] = number / 1000;
   read_memory(gpu, &now);
-  if (now.word[UTIL_PCT] <= 100 && now.word[UTIL_PCT] > 0) flags |= BB_GPU_FLAGS_IN_USE;
-  else if (has_programs(gpu)) flags |= BB_GPU_FLAGS_IN_USE;
+  if ((now.word[UTIL_PCT] <= 100 && now.word[UTIL_PCT] > 0) || has_programs(gpu)) flags |= BB_GPU_FLAGS_IN_USE;
   if (ASK(gpu, slowed_by, &reasons) && (reasons & slow) != 0) flags |= BB_GPU_FLAGS_THROTTLED;
   if (ASK_SETTING(gpu, mig, &number, &pending) && number == NVML_MIG_ENABLED) flags |= BB_GPU_FLAGS_PARTITIONED;
   now.word[ECC_UE] = read_ecc(gpu);
@@ -465,18 +471,24 @@ static void read_gpu(struct gpu *gpu) {
   gpu->line = now;
 }
 
-bool gpus_begin(void) {
-  bool has_amds = has_nvidias = false;
+bool gpus_begin(unsigned expects) {
+  expected = expects;
+  bool has_amds = false, is_known = false;
+  unsigned nvidias = 0;
   bus_count = pci_gpus(gpus_sys, bus, MOST_GPUS);
   for (unsigned i = 0; i < bus_count; i++) {
     has_amds |= bus[i].amd;
-    has_nvidias |= !bus[i].amd && !bus[i].away;
+    nvidias += !bus[i].amd && !bus[i].foreign;
   }
+  has_nvidias = nvidias > 0;
   for (struct gpu *gpu = gpus; gpu < gpus + gpu_count; gpu++) {
     gpu->answers = gpu->failures = 0;
     has_amds |= gpu->amd;
     has_nvidias |= !gpu->amd && !gpu_is_nameless(gpu);
+    is_known |= !gpu->amd && !gpu->expected && (on_bus(gpu) == NULL || !on_bus(gpu)->away);
   }
+  /* The first call may hang, and somebody must be there of whom this is told. */
+  find_expected(is_known ? 0 : nvidias);
   return has_nvidias || !has_amds;
 }
 
@@ -506,18 +518,18 @@ static void read_amds(void) {
   }
 }
 
-void gpus_end(bool was_asked, int status, unsigned expected) {
+void gpus_end(bool was_asked, int status) {
   find_missing(status != NVML_SUCCESS);
   read_amds();
-  find_expected(expected);
+  find_expected(0);
   for (struct gpu *gpu = gpus; gpu < gpus + gpu_count; gpu++) {
     if (status != NVML_SUCCESS && !gpu->amd) {
       gpu->answers = gpu->failures = 0;
-      gpu->at_once = is_loss(status);
-      gpu->status = status;
+      if (!gpu->at_once) gpu->status = status;
+      gpu->at_once |= is_loss(status);
     }
     if (was_asked || gpu->amd) conclude(gpu, gpu->amd ? 0 : status);
-    if (gpu->away || gpu->lost || gpu->device == NULL || gpu->rounds > 0) blank(gpu);
+    if (gpu->away || gpu->lost || gpu->unmeasured || gpu->device == NULL || gpu->rounds > 0) blank(gpu);
   }
 }
 

@@ -12,16 +12,17 @@ enum { ROUNDS = 3 };
 /* Where the kernel's files about devices are. */
 extern const char *gpus_sys;
 
-/* Begins a round by a look at the bus. Whether NVML is to be asked: there is a GPU of NVIDIA, or none at all. */
-bool gpus_begin(void);
+/* Begins a round by a look at the bus. `expects`: how many GPUs there must be. Whether NVML is to be asked: there is a
+ * GPU of NVIDIA, or none at all. */
+bool gpus_begin(unsigned expects);
 /* Loads the library and counts the GPUs. NULL, or the error with its status; then nothing is open. */
 const char *gpus_open(const char *library, int *status);
 void gpus_close(void);
-/* Reads NVIDIA's. NULL, or why the library is not usable any more and has to be opened again. */
+/* Reads NVIDIA's. NULL, or why the library is not usable any more and, after gpus_end(), has to be closed. */
 const char *gpus_read(int *status);
 /* Ends the round: AMD's are read, and it is concluded who is there. `status`: of the library, if it is not usable;
- * `was_asked`: in this round. `expected`: how many GPUs there must be. */
-void gpus_end(bool was_asked, int status, unsigned expected);
+ * `was_asked`: in this round. */
+void gpus_end(bool was_asked, int status);
 /* Reads one, by its place, into its line, and counts what it answers. One that sleeps is not woken, and fails none. */
 void amd_read(const char *sys, struct gpu *to);
 /* As the GPU file has it. */

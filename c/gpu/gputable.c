@@ -27,8 +27,7 @@ static const char *const wells[2][2] = {{"new", "well"}, {"mute", "lost"}}; /* l
 
 static char last[MOST_TEXT]; /* the file as it was read or written last */
 static int64_t released_until_ms;
-static bool moved;
-bool gputable_is_released;
+bool gputable_is_released, gputable_has_moved;
 
 struct gpu *gpu_with(const char *id) {
   for (unsigned i = 0; i < gpu_count; i++)
@@ -130,14 +129,8 @@ static void parse(const char *text) {
   for (unsigned i = 0; i < gpu_count; i++)
     if (kept[i] || !gpus[i].stored || damaged) gpus[left++] = gpus[i];
     else say(SAY_INFO, fault("GPU %u (%s) is forgotten", i, gpus[i].id), (char *)NULL);
-  moved |= left < gpu_count;
+  gputable_has_moved |= left < gpu_count;
   gpu_count = left;
-}
-
-bool gputable_has_moved(void) {
-  const bool has = moved;
-  moved = false;
-  return has;
 }
 
 /* The text of the file, "" if there is none. */
@@ -149,8 +142,10 @@ static const char *load(const char *path, char *text) {
   text[length > 0 ? length : 0] = 0;
   close(fd);
   if (length < 0) return gpufile_failed("read", path);
-  if (length == 0) strcpy(text, "\n"); /* a damaged one, too */
-  bool is_ours = length == 0 || strncmp(text, HEAD, strlen(HEAD)) == 0;
+  /* After a crash it may be empty, or all zeros. */
+  const bool is_blank = length == 0 || (*text == 0 && memcmp(text, text + 1, (size_t)length - 1) == 0);
+  if (is_blank) strcpy(text, "\n"); /* a damaged one, too */
+  bool is_ours = is_blank || strncmp(text, HEAD, strlen(HEAD)) == 0;
   struct gpu gpu;
   /* The head may be damaged, or of another version. */
   for (const char *line = text; !is_ours && strncmp(text, "gpus ", 5) != 0 && (line = strchr(line, '\n')) != NULL;)

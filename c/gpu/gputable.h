@@ -15,7 +15,7 @@ struct gpu {
   char id[ID_ROOM];       /* its UUID; AMD's, and without one, its place; `number-N` of a nameless one */
   char place[PLACE_ROOM]; /* on the PCI bus; "": not known */
   bool amd;               /* AMD's; else NVIDIA's, which NVML tells of */
-  uint32_t xids;          /* since the machine was started */
+  uint32_t xids;          /* heard of since the machine was started */
   bool seen;              /* it has given a reading once */
   bool lost;              /* told as off_the_bus until it answers */
   bool stored;            /* it is in the file */
@@ -48,8 +48,8 @@ struct gpu *gpu_at(const char *place, bool amd);
 
 /* The file of the table. Reads it, if it has changed; what was taken out of it (--forget) is gone from the table. */
 void gputable_read(const char *path);
-/* Whether something was taken out since this was asked last: then GPUs have other numbers. */
-bool gputable_has_moved(void);
+/* Whether something was taken out since this was set to false: then GPUs have other numbers. */
+extern bool gputable_has_moved;
 /* Writes it, if the table has changed. */
 void gputable_write(const char *path);
 /* Takes a GPU out of the file, whoever uses it; without one, asks for a pause until this time of CLOCK_BOOTTIME, ms; 0

@@ -79,11 +79,8 @@ static bool read_release(struct span text, void *field, struct words *why) {
 }
 
 static bool read_expect(struct span text, void *field, struct words *why) {
-  struct span left = text, digits;
   uint64_t *number = field;
-  if (eat_digits(&left, 1, 3, &digits) && left.len == 0 && text_u64(digits, number) && *number >= 1 &&
-      *number <= MOST_GPUS)
-    return true;
+  if (text_u64(text, number) && *number >= 1 && *number <= MOST_GPUS) return true;
   return refuse_text(why, text, " is not a number of GPUs; write 1 to 255");
 }
 
@@ -125,21 +122,20 @@ static const char *write_file(void) {
 static const char *read_round(int64_t now) {
   static char why_not[700];
   static int status;
-  const bool asks = gpus_begin();
+  const bool asks = gpus_begin((unsigned)options.expect);
   const bool waits = asks && !is_open && open_again_at != 0 && now < open_again_at;
+  const char *why = NULL;
   if (!waits) status = 0;
   if (asks && !waits) {
-    const char *why = is_open ? NULL : gpus_open(options.library, &status);
+    why = is_open ? NULL : gpus_open(options.library, &status);
     is_open = why == NULL;
     if (is_open) why = gpus_read(&status);
-    if (why != NULL) {
-      snprintf(why_not, sizeof why_not, "%s", why);
-      close_library();
-    }
+    if (why != NULL) snprintf(why_not, sizeof why_not, "%s", why);
   }
-  gpus_end(!waits, status, (unsigned)options.expect);
+  gpus_end(!waits, status);
   if (waits) return why_not;
-  if (asks && !is_open) {
+  if (why != NULL) {
+    close_library();
     open_again_at = now + TRY_AGAIN_MS;
     return why_not;
   }
@@ -155,14 +151,15 @@ static const char *go_round(void) {
   const int64_t now_ms = bb_clock_ms(CLOCK_MONOTONIC);
   gputable_read(options.state);
   /* It is opened at once, also for the GPUs that are left. */
-  if (gputable_has_moved() || (open_again_at != 0 && now_ms >= open_again_at)) {
+  if (gputable_has_moved || (open_again_at != 0 && now_ms >= open_again_at)) {
     close_library();
     open_again_at = 0;
+    gputable_has_moved = false;
   }
   if (gputable_released_until() != 0) {
     if (is_open || !gputable_is_released)
-      say(SAY_INFO, gpus_begin() ? "NVML is closed" : "AMD's GPUs are not read", ", as asked with --release",
-          (char *)NULL);
+      say(SAY_INFO, gpus_begin((unsigned)options.expect) ? "NVML is closed" : "AMD's GPUs are not read",
+          ", as asked with --release", (char *)NULL);
     close_library();
     open_again_at = 0;
     is_known = false;
@@ -231,7 +228,8 @@ static void gpu_run(const sigset_t *hangup) {
   struct stat left;
   gputable_read(options.state);
   if (gpu_count > 0 && stat(options.file, &left) == 0 && left.st_size > 0) {
-    written_at = bb_clock_ms(CLOCK_MONOTONIC) - bb_clock_ms(CLOCK_REALTIME) + left.st_mtim.tv_sec * 1000ll;
+    const int64_t age = bb_clock_ms(CLOCK_REALTIME) - left.st_mtim.tv_sec * 1000ll;
+    written_at = bb_clock_ms(CLOCK_MONOTONIC) - (age > 0 ? age : 0); /* the clock may have been set back */
     is_known = true;
     gpus_blank();
   }

@@ -31,34 +31,29 @@ static bool is_gpu(const char *device, bool *amd) {
   return faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) != 0;
 }
 
-static int by_place(const void *a, const void *b) {
-  return strcmp(((const struct pci_gpu *)a)->place, ((const struct pci_gpu *)b)->place);
-}
-
 unsigned pci_gpus(const char *sys, struct pci_gpu *gpus, unsigned most) {
-  char path[700], device[560], link[300];
+  char path[700], device[560];
+  struct dirent **entries;
   unsigned count = 0;
   bool amd;
   snprintf(path, sizeof path, "%s/bus/pci/devices", sys);
-  DIR *const dir = opendir(path);
-  if (dir == NULL) return 0;
-  for (const struct dirent *entry; count < most && (entry = readdir(dir)) != NULL;) {
-    if (strlen(entry->d_name) >= PLACE_ROOM) continue;
-    snprintf(device, sizeof device, "%s/bus/pci/devices/%.15s", sys, entry->d_name);
+  const int found = scandir(path, &entries, NULL, alphasort);
+  for (int i = 0; i < found; free(entries[i++])) {
+    const char *place = entries[i]->d_name;
+    if (count == most || strlen(place) >= PLACE_ROOM) continue;
+    snprintf(device, sizeof device, "%s/bus/pci/devices/%.15s", sys, place);
     if (!is_gpu(device, &amd)) continue;
     struct pci_gpu *gpu = &gpus[count++];
     *gpu = (struct pci_gpu){.amd = amd};
-    memcpy(gpu->place, entry->d_name, strlen(entry->d_name));
+    memcpy(gpu->place, place, strlen(place));
     snprintf(path, sizeof path, "%s/driver", device);
-    const ssize_t length = readlink(path, link, sizeof link - 1);
-    if (length <= 0) continue;
-    link[length] = 0;
-    const char *slash = strrchr(link, '/');
-    snprintf(gpu->driver, sizeof gpu->driver, "%.23s", slash == NULL ? link : slash + 1);
+    char link[300] = "";
+    if (readlink(path, link, sizeof link - 1) <= 0) continue;
+    snprintf(gpu->driver, sizeof gpu->driver, "%.23s", basename(link));
     gpu->bound = strcmp(gpu->driver, amd ? "amdgpu" : "nvidia") == 0;
-    gpu->away = !gpu->bound;
+    gpu->foreign = !gpu->bound;
+    gpu->away = strstr(gpu->driver, "vfio") || strstr(gpu->driver, "pci-stub") || strstr(gpu->driver, "pciback");
   }
-  closedir(dir);
-  qsort(gpus, count, sizeof *gpus, by_place);
+  if (found >= 0) free(entries);
   return count;
 }

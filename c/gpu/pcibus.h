@@ -9,7 +9,8 @@ struct pci_gpu {
   char place[PLACE_ROOM]; /* its address, as 0000:3b:00.0 */
   char driver[24];        /* "": none */
   bool amd;               /* AMD's; else NVIDIA's */
-  bool bound, away;       /* the vendor's driver has it; another one has it, as vfio-pci */
+  bool bound, foreign;    /* the vendor's driver has it; another one */
+  bool away;              /* one that gives it to a guest or a program, as vfio-pci */
 };
 
 /* The first bytes of a file in a folder, as text. 0, or the error: EIO if it is empty. */

@@ -114,6 +114,125 @@ const STORIES: [what: string, steps: Step[], never?: RegExp][] = [
     /does not count/,
   ],
   [
+    'nouveau has one that has worked',
+    [
+      { lines: PLACED, bus: BUS, file: FINE + FINE },
+      {
+        boot: true,
+        lines: gpus([10, 1]),
+        bus: { ...BUS, [SLOT_2]: 'nouveau' },
+        file: FINE + LOST,
+        said: /^GPU 1 \(GPU-11\): the driver nouveau has it; its readings/m,
+      },
+      { bus: { ...BUS, [SLOT_2]: 'nvgrace_gpu_vfio_pci' }, file: FINE + AWAY },
+      { lines: PLACED, bus: BUS, file: FINE + FINE },
+    ],
+  ],
+  [
+    'nouveau has one that was never seen to work',
+    [
+      { lines: gpus([10, 1]), bus: { [ONE]: 'nvidia', [SLOT_2]: 'nouveau' }, file: FINE },
+      { bus: { [ONE]: 'nvidia', [SLOT_2]: '' }, file: FINE + LOST },
+      { bus: { [ONE]: 'nvidia', [SLOT_2]: 'nouveau' }, file: FINE + AWAY },
+    ],
+  ],
+  [
+    '--expect: nouveau has all',
+    [{ options: ['--expect', '1'], lines: [...GOOD, 'Init * 9'], bus: { [ONE]: 'nouveau' }, file: LOST }],
+  ],
+  [
+    "another driver than the vendor's has one of AMD",
+    [
+      { bus: { [FIRST]: amd() }, file: AMD_FINE },
+      { bus: { [FIRST]: amd({}, 'radeon') }, file: LOST, said: /^GPU 0 .*: the driver radeon has it; its readings/m },
+      { bus: { [FIRST]: amd({}, 'pci-stub') }, file: AWAY },
+      { bus: { [FIRST]: amd() }, file: AMD_FINE },
+    ],
+  ],
+  // The UUID comes by itself, after SIGHUP, or after a boot.
+  ...([{}, { anew: true }, { boot: true }] as Partial<Step>[]).flatMap((again): [string, Step[]][] => [
+    ...(['DeviceGetUUID 1 999', 'DeviceGetUUID 0 999', 'DeviceGetUUID * 999'] as const).map(
+      (fails): [string, Step[]] => [
+        `all are at other places, and for a while ${fails}: ${JSON.stringify(again)}`,
+        [
+          { lines: PLACED, bus: BUS, file: FINE + FINE },
+          {
+            boot: true,
+            lines: [...gpus([10, 2], [11, 3]), fails],
+            bus: { [SLOT_2]: 'nvidia', [SLOT_3]: 'nvidia' },
+            file: fails.includes('1') ? FINE + LOST + FINE : LOST + FINE + FINE,
+          },
+          { ...again, lines: gpus([10, 2], [11, 3]), file: FINE + FINE },
+          { boot: true, file: FINE + FINE },
+        ],
+      ],
+    ),
+    [
+      `all are at other places, and for a while nothing says which one the first is: ${JSON.stringify(again)}`,
+      [
+        { lines: PLACED, bus: BUS, file: FINE + FINE },
+        {
+          boot: true,
+          lines: [...gpus([10, 2], [11, 3]), 'DeviceGetUUID 0 999', 'DeviceGetPciInfo 0 999'],
+          bus: { [SLOT_2]: 'nvidia', [SLOT_3]: 'nvidia' },
+          file: LOST + FINE + FINE,
+        },
+        { ...again, lines: gpus([10, 2], [11, 3]), file: FINE + FINE },
+      ],
+    ],
+    [
+      `no UUID at the first look: ${JSON.stringify(again)}`,
+      [
+        { lines: [...PLACED, 'DeviceGetUUID 1 999'], bus: BUS, file: FINE + FINE },
+        { ...again, lines: PLACED, file: FINE + FINE },
+        {
+          boot: true,
+          lines: gpus([10, 2], [11, 3]),
+          bus: { [SLOT_2]: 'nvidia', [SLOT_3]: 'nvidia' },
+          file: FINE + FINE,
+        },
+      ],
+    ],
+  ]),
+  [
+    'no UUID at the first look, and then it is lost',
+    [
+      { lines: [...PLACED, 'DeviceGetUUID 1 999'], bus: BUS, file: FINE + FINE },
+      { lines: [...PLACED, 'DeviceGetUUID 1 15'], file: FINE + LOST, said: /^GPU 1: GPU is lost \(15\)/m },
+      { anew: true, lines: PLACED, file: FINE + FINE },
+    ],
+  ],
+  [
+    'no UUIDs at all, and one is not counted',
+    [
+      { lines: [...PLACED, 'DeviceGetUUID * 3', NO_PLACES], bus: BUS, file: FINE + FINE },
+      {
+        boot: true,
+        lines: [...gpus([10, 1]), 'DeviceGetUUID * 3', NO_PLACES],
+        bus: { [ONE]: 'nvidia' },
+        file: FINE + LOST,
+      },
+    ],
+  ],
+  // What the one call says is not lost by what the other says.
+  ...[1, 9, 18].flatMap(code =>
+    [
+      [BLANK, 'DeviceGetUtilizationRates 0 15', `DeviceGetUtilizationRates 1 ${code}`],
+      [FINE, 'DeviceGetUUID 0 15', `DeviceGetPciInfo 0 ${code}`],
+      [FINE, 'DeviceGetPciInfo 0 16', `DeviceGetUUID 0 ${code}`],
+      [BLANK, 'DeviceGetHandleByIndex 0 15', `DeviceGetHandleByIndex 1 ${code}`],
+    ].map(([second = '', ...both]): [string, Step[]] => [
+      `one is lost when the driver goes: ${both}`,
+      [
+        { lines: PLACED, bus: BUS, file: FINE + FINE },
+        { anew: true, lines: [...PLACED, ...both], file: LOST + second, said: /^GPU 0 \(GPU-10\): .* \(1[56]\);/m },
+        { lines: [...PLACED, 'Init * 9'], file: LOST + BLANK },
+        { boot: true, file: LOST + BLANK },
+        { anew: true, lines: PLACED, file: FINE + FINE },
+      ],
+    ]),
+  ),
+  [
     'plugged while it runs',
     [
       { lines: gpus([10, 1]), bus: { [ONE]: 'nvidia' }, file: FINE },
@@ -196,6 +315,16 @@ const STORIES: [what: string, steps: Step[], never?: RegExp][] = [
         lines: [...PLACED, ...all(21, '1'), 'DeviceGetPowerUsage 1 0 5000'],
         file: `${FINE}- - 5 - - 1 0 -\n`,
       },
+    ],
+  ],
+  [
+    'lost, and then only its programs are known',
+    [
+      { lines: PLACED, bus: BUS, file: FINE + FINE },
+      { lines: [...PLACED, 'DeviceGetTemperature 1 15'], file: FINE + LOST },
+      { anew: true, lines: [...PLACED, ...READINGS.map(name => `${name} 1 999`)], file: FINE + LOST },
+      { anew: true, lines: [...PLACED, ...READINGS.map(name => `${name} 1 3`)], file: FINE + LOST },
+      { anew: true, lines: PLACED, file: FINE + FINE },
     ],
   ],
   [
@@ -284,6 +413,14 @@ const STORIES: [what: string, steps: Step[], never?: RegExp][] = [
     ],
   ]),
   [
+    'a state of zeros',
+    [
+      { lines: PLACED, bus: BUS, file: FINE + FINE },
+      { state: text => '\0'.repeat(text.length), file: FINE + FINE, said: /^the table of GPUs was damaged; a/m },
+      { boot: true, lines: gpus([10, 1]), bus: { [ONE]: 'nvidia' }, file: FINE + LOST },
+    ],
+  ],
+  [
     'a damaged line more',
     [
       { lines: PLACED, bus: BUS, file: FINE + FINE },
@@ -313,8 +450,11 @@ t.test('step by step', async t => {
         const text = readFileSync(state, 'utf8').replace(/^gpus 1 \S+/, step.boot ? 'gpus 1 another-boot' : '$&');
         writeFileSync(state, step.state?.(text) ?? text);
       }
+      // The helper must not see what is between the two for several of its rounds.
+      helper?.child.kill('SIGSTOP');
       if (step.bus) bus(at, step.bus);
       if (step.lines) answer(at.script, step.lines);
+      helper?.child.kill('SIGCONT');
       if (begins || helper === undefined) helper = hurried(t, at, step.options);
       else if (step.anew) helper.child.kill('SIGHUP');
       await helper.rounds(8);
@@ -352,6 +492,57 @@ t.test('a file that is old when the helper starts is written before the first ro
     await until('it goes on', () => at.text() === `gpu 1 nvidia 2\n${FINE}${FINE}`);
     await helper.end();
   }
+});
+
+t.test('the first call of all hangs: those on the bus, or expected, do not answer', async t => {
+  const calls = ['Init *', 'DeviceGetCount *', 'DeviceGetHandleByIndex 0'];
+  const machines: [devices: Record<string, string | Amd>, options: string[]][] = [
+    [BUS, []],
+    [{}, ['--expect', '2']],
+    [{ ...BUS, [SLOT_3]: 'vfio-pci' }, ['--expect', '3']],
+    [{ [FIRST]: amd(), ...BUS }, []],
+  ];
+  const cases = calls.flatMap(call => machines.map(machine => [call, ...machine] as const));
+  for (const [call, devices, options] of [...cases, ['DeviceGetHandleByIndex 0', {}, []] as const]) {
+    const at = place(t, [...PLACED, `${call} hang`]);
+    bus(at, devices);
+    const helper = hurried(t, at, [...options], { HURRY_TICKS: '1' });
+    await helper.shows(`${call} hangs`, '- - - - - 17 - -\n'.repeat(2));
+    await until('it says so', () => helper.said().filter(line => line.includes(': a call has hung')).length === 2);
+    answer(at.script, PLACED);
+    await helper.shows('it goes on', FINE + FINE);
+    t.equal(await helper.end(), 0);
+  }
+});
+
+t.test('a card of NVIDIA that is new beside one of AMD, and the library hangs', async t => {
+  const at = place(t, [...GOOD, 'Init * 9']);
+  bus(at, { [FIRST]: amd() });
+  let helper = hurried(t, at, [], {}, 'amd');
+  await helper.shows('the one of AMD', AMD_FINE);
+  await helper.end();
+  answer(at.script, [...gpus([10, 1]), 'Init * hang']);
+  bus(at, { [FIRST]: amd(), [ONE]: 'nvidia' });
+  helper = hurried(t, at, [], { HURRY_TICKS: '1' }, 'amd');
+  await helper.shows('it hangs', '- - - - - 1 - -\n- - - - - 17 - -\n');
+  answer(at.script, gpus([10, 1]));
+  await helper.shows('it goes on', AMD_FINE + FINE);
+  t.equal(await helper.end(), 0);
+});
+
+t.test('a file from after a clock was set back is written, too', async t => {
+  const at = place(t, TWO);
+  const first = start(t, at);
+  await until('there is a file and a state', () => existsSync(at.file) && existsSync(`${at.file}.seen`));
+  await first.end();
+  const then = Date.now() / 1000 + 3600;
+  utimesSync(at.file, then, then);
+  answer(at.script, [...TWO, 'Init * hang']);
+  const helper = hurried(t, at, [], { HURRY_TICKS: '1' });
+  await helper.shows('it hangs', '- - - - - 17 - -\n'.repeat(2));
+  answer(at.script, TWO);
+  await helper.shows('it goes on', FINE + FINE);
+  t.equal(await helper.end(), 0);
 });
 
 t.test('a library that hangs when it is opened for a lost GPU: nothing is said of the others', async t => {
