@@ -23,6 +23,7 @@ import {
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
+import { markedReason } from '../../src/schedulerfile/drains.js';
 import { match } from '../../src/schedulerfile/matching.js';
 import { ORDERS, OrdersFollower, ordersText } from '../../src/schedulerfile/orderfile.js';
 import type { OrderedNode, SchedulerNode } from '../../src/schedulerfile/scheduler.js';
@@ -683,6 +684,11 @@ t.test('a problem is over when it was measured as absent, or by hand', async t =
 const ADMIN: [what: string, act: (cluster: Cluster, ours: string) => void, lets: RegExp][] = [
   ['lifts our drain', cluster => cluster.admin('n1', 'IDLE'), /its drain was undone/],
   ['drains it himself', cluster => cluster.admin('n1', 'IDLE+DRAIN', 'disk'), /it has another reason now/],
+  [
+    'takes it over by beoboard drain',
+    cluster => cluster.admin('n1', 'IDLE+DRAIN', markedReason({ reason: 'disk', by: 'anna' })),
+    /it has another reason now/,
+  ],
   [
     'writes behind our reason',
     (cluster, ours) => cluster.admin('n1', 'IDLE+DRAIN', `${ours}, and a disk`),
