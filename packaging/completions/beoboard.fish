@@ -42,7 +42,7 @@ complete -c beoboard -n __fish_use_subcommand -a dump -d 'print everything in th
 complete -c beoboard -n __fish_use_subcommand -a describe -d 'explain what a field means and what it does not mean'
 complete -c beoboard -n __fish_use_subcommand -a nodeset -d 'expand, fold and count host lists'
 complete -c beoboard -n __fish_use_subcommand -a drain -d 'take nodes out of service, by the scheduler, with a reason that all see'
-complete -c beoboard -n __fish_use_subcommand -a resume -d 'end such a drain'
+complete -c beoboard -n __fish_use_subcommand -a resume -d 'give back nodes that drain took out'
 complete -c beoboard -n __fish_use_subcommand -a clear -d 'end problems that nothing measures any more'
 complete -c beoboard -n __fish_use_subcommand -a forget -d 'remove nodes from the board'
 complete -c beoboard -n __fish_use_subcommand -a pace -d 'change the report interval of nodes for a while'

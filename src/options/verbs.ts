@@ -33,7 +33,7 @@ export const VERBS = {
   describe: 'explain what a field means and what it does not mean',
   nodeset: 'expand, fold and count host lists',
   drain: 'take nodes out of service, by the scheduler, with a reason that all see',
-  resume: 'end such a drain',
+  resume: 'give back nodes that drain took out',
   clear: 'end problems that nothing measures any more',
   forget: 'remove nodes from the board',
   pace: 'change the report interval of nodes for a while',
