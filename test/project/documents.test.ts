@@ -161,6 +161,7 @@ const ANSWERS: [command: RegExp, code: number, why: string][] = [
   [/^beoboard forget node\[/, 1, 'of most of these nodes there is no record'],
   [/^beoboard clear /, 1, 'all problems of this node are measured'],
   [/^beoboard (nodes .*--for slurm|jobs( 4711)?)$/, 1, 'nobody reads Slurm here'],
+  [/^beoboard (drain|resume) /, 1, 'nobody reads Slurm here, whose commands are there'],
   [/^beoboard bridge --status$/, 1, 'none runs here'],
   [/^beoboard events --(since|last|last-end) /, 4, 'there is no journal here'],
   [/^beoboard-gpu --(once|forget|release) /, 1, 'there is no NVIDIA GPU here'],

@@ -277,6 +277,7 @@ async function inside(): Promise<void> {
     const unknowing = other.reports.length;
     await other.more(50);
     await end();
+    await says(/^said goodbye /);
     t.equal(said().length, 3, `ready, that, and goodbye: ${said().join(' | ')}`);
     const [, sent, failed] =
       /^said goodbye to 1 of 2 after (\d+) reports, (\d+) could not be delivered$/.exec(said()[2] ?? '') ?? [];
