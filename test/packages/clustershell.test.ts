@@ -125,7 +125,8 @@ t.test('nodeset', { skip }, async t => {
   t.notOk(existsSync('hostile'));
 
   const other = makeBoard(t, { live: ['localhost', 'n1'] });
-  beat(other.path);
+  const others = setInterval(() => beat(other.path), 100);
+  t.teardown(() => clearInterval(others));
   const ofOwn = asking(programs(other.path));
   const left = /a node called localhost is left out/;
   for (const asked of [['@bb:live'], ['-a', '-s', 'bb']])
