@@ -85,15 +85,16 @@ export function disagreements(scheduler: SchedulerView, { snapshot, all, nodes }
     found.push({ cause, nodes: some.flatMap(({ node }) => chosen.get(node) ?? []), text, what });
   }
   const nowMs = Number(snapshot.realNs / 1_000_000n);
-  const overdue = nodes.flatMap(node => {
-    const { by, until_ms } = drainOf(scheduler.of(node.name)?.node ?? {}) ?? {};
-    return by === undefined || until_ms === undefined || until_ms > nowMs ? [] : [{ node, by, until_ms }];
+  const overdue = state.nodes.list.flatMap(side => {
+    const { by = '', until_ms = Number.POSITIVE_INFINITY } = drainOf(side) ?? {};
+    const node = until_ms > nowMs ? undefined : chosen.get(pairing.matched.boardName.get(side.name) ?? '');
+    return node === undefined ? [] : [{ node, by, until_ms }];
   });
   for (const some of groupBy(overdue, ({ by, until_ms }) => `${until_ms} ${by}`).values()) {
     const [{ by, until_ms }] = some as [(typeof overdue)[number]];
-    const those = some.map(({ node }) => node);
     const what = `still drained: ${oneLine(by)}'s drain was to end at ${wallTime(until_ms)}; beoboard resume ends it`;
-    found.push({ cause: 'overdue', nodes: those, text: `${shownNames(those.map(({ name }) => name))}: ${what}`, what });
+    const text = `${shownNames(some.map(({ node }) => node.name))}: ${what}`;
+    found.push({ cause: 'overdue', nodes: some.map(({ node }) => node), text, what });
   }
   const unguarded = unguardedText(scheduler, snapshot);
   if (unguarded !== undefined) return [...found, { cause: 'unguarded', nodes: [], text: unguarded }];
