@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
 import { forms } from '../options/table.js';
 import { VERBS } from '../options/verbs.js';
-import { BRIDGES, drainOf, markedReason, REASON_MOST } from '../schedulerfile/drains.js';
+import { BRIDGES, drainOf, markedReason, REASON_MOST, SLURMS_REASON } from '../schedulerfile/drains.js';
 import type { SchedulerJob, SchedulerNode } from '../schedulerfile/scheduler.js';
 import type { SchedulerView } from '../schedulerfile/schedulerview.js';
 import { wallTime } from '../shm/sentences.js';
@@ -63,9 +63,6 @@ function freeText(view: SchedulerView, jobs: readonly SchedulerJob[], nowMs: num
   if (endless.length > 0) return `free when ${ids(endless.map(({ id }) => id))} has ended: no end is known${when}`;
   return `free by ${timeText(Math.max(...jobs.map(({ end_s = 0 }) => end_s)), nowMs)} at the latest${when}`;
 }
-
-/** What Slurm itself says of a node that does not answer. */
-const SLURMS_REASON = 'Not responding';
 
 /** Whether somebody else has taken it out, drained, failed or down: no reason of others is replaced. */
 function isOthers({ aside, base, state, reason }: SchedulerNode, keepsReasons: boolean): boolean {

@@ -17,6 +17,8 @@ interface Drain {
 /** The most characters of a reason, so that all of it is kept with what follows it. */
 export const REASON_MOST = 150;
 
+/** Slurm's own reason for a node that does not answer. */
+export const SLURMS_REASON = 'Not responding';
 /** Reasons of drains by our own bridge. */
 export const BRIDGES = 'beoboard:';
 

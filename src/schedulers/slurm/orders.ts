@@ -2,6 +2,7 @@
 // cancels a job, sets a node down, or takes it out of DOWN.
 
 import { hostname } from 'node:os';
+import { SLURMS_REASON } from '../../schedulerfile/drains.js';
 import { type Controller, type HoldOrder, NoAnswer, type OrderedNode } from '../../schedulerfile/scheduler.js';
 import { isNodeName } from '../../text/hostlists.js';
 import { lowerCase } from '../../text/text.js';
@@ -14,8 +15,6 @@ const WORKING = ['IDLE', 'MIXED', 'ALLOCATED'];
 const NO_HINDRANCE = ['NOT_RESPONDING', 'COMPLETING', 'PLANNED', 'RESERVED', 'CLOUD', 'DYNAMIC_NORM'];
 /** Flags that may stand beside our own drain when it is lifted. */
 const NO_HINDRANCE_TO_RETURN = ['DRAIN', 'COMPLETING', 'PLANNED', 'RESERVED', 'CLOUD', 'DYNAMIC_NORM'];
-/** Slurm's own word for a node that does not answer it. */
-const SLURMS_REASON = 'Not responding';
 
 const ifSo = (is: boolean) => (is ? true : undefined);
 
