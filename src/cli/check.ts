@@ -141,7 +141,7 @@ interface Past {
   readonly sinceMs: number;
 }
 
-/** A node's problems now, and what it had. */
+/** A node's problems now, and what it had; undefined: nothing. */
 function troubled(snapshot: Snapshot, index: number, ignored: number) {
   const state = snapshot.stateOf(index);
   if (state !== 'live' && state !== 'uncertain') return undefined;
@@ -150,9 +150,10 @@ function troubled(snapshot: Snapshot, index: number, ignored: number) {
   // What its last measured report showed is there for a minute more.
   const problems = of(overview.problems) | (of(overview.unsettled) & ~of(overview.unmeasured));
   const memory = snapshot.memoryOf(index);
-  if (problems === 0 && memory === undefined) return undefined;
   const unmeasured = of(overview.unmeasured) & ~problems;
   const recent = (memory?.recentBits ?? 0) & ~ignored & ~problems & ~unmeasured;
+  const gone = goneSources(snapshot, index, memory);
+  if ((problems | recent | unmeasured) === 0 && gone.length === 0) return undefined;
   const { name } = snapshot.node(index);
   const past = problemsOf(recent | unmeasured).flatMap((what): Past[] => {
     const episode = memory?.episode(what);
@@ -170,7 +171,7 @@ function troubled(snapshot: Snapshot, index: number, ignored: number) {
       },
     ];
   });
-  for (const { source, goneMs } of goneSources(snapshot, index, memory))
+  for (const { source, goneMs } of gone)
     past.push({ of: 'unmeasured', what: source, name, ageMs: goneMs, count: 1, sinceMs: 0 });
   return { name, problems, past };
 }
