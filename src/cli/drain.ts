@@ -2,14 +2,14 @@
 // says before which jobs are on them and when they are free.
 
 import { setTimeout } from 'node:timers/promises';
+import { elapsedText } from '../jobs/jobfacts.js';
 import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
 import { forms } from '../options/table.js';
 import { VERBS } from '../options/verbs.js';
 import { BRIDGES, drainOf, markedReason, REASON_MOST, SLURMS_REASON } from '../schedulerfile/drains.js';
 import type { SchedulerJob, SchedulerNode } from '../schedulerfile/scheduler.js';
 import type { SchedulerView } from '../schedulerfile/schedulerview.js';
-import { wallTime } from '../shm/sentences.js';
-import { formatDuration } from '../text/durations.js';
+import { timeOf } from '../shm/sentences.js';
 import { Failure } from '../text/failure.js';
 import { fold } from '../text/hostlists.js';
 import { print } from '../text/output.js';
@@ -42,13 +42,13 @@ const jobsOn = (view: SchedulerView, nodes: readonly string[]) => [
   ...new Map(nodes.flatMap(name => view.jobsOn(name)).map(job => [job.id, job])).values(),
 ];
 
-const timeText = (seconds: number, nowMs: number) => {
-  const at = wallTime(seconds * 1000);
-  return at.slice(0, 10) === wallTime(nowMs).slice(0, 10) ? at.slice(11) : at;
-};
+const timeText = (seconds: number, nowMs: number) =>
+  timeOf({ realNs: BigInt(nowMs) * 1_000_000n }, nowMs - seconds * 1000);
 
-function jobLine({ id, user, nodes, start_s, end_s }: SchedulerJob, nowMs: number): string {
-  const since = start_s === undefined ? '' : `, for ${formatDuration(Math.max(0, nowMs - start_s * 1000))}`;
+function jobLine(job: SchedulerJob, nowMs: number): string {
+  const { id, user, nodes, end_s } = job;
+  const elapsed = elapsedText(job);
+  const since = elapsed === undefined ? '' : `, for ${elapsed}`;
   const ends = end_s === undefined ? 'no end is known' : `ends by ${timeText(end_s, nowMs)}`;
   return `  job ${oneLine(id)} of ${oneLine(user)} on ${oneLine(nodes)}${since}, ${ends}`;
 }

@@ -8,7 +8,7 @@ import { drainText } from '../schedulerfile/drains.js';
 import type { SchedulerNode } from '../schedulerfile/scheduler.js';
 import { Pairing, SchedulerView } from '../schedulerfile/schedulerview.js';
 import { readState } from '../schedulerfile/statefile.js';
-import { NoBoard } from '../shm/noboard.js';
+import { NoBoard, orNoBoard } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
 import { Failure } from '../text/failure.js';
 import { fold, isNodeName } from '../text/hostlists.js';
@@ -75,17 +75,15 @@ const isInstalled = (command: string) =>
   (process.env.PATH ?? '').split(':').some(folder => existsSync(join(folder, command)));
 
 function surveyed({ board, owner }: ServiceOptions): Survey | undefined {
-  try {
+  const found = orNoBoard(() => {
     const reader = new BoardReader(board, owner);
     try {
       return survey(reader.snapshot());
     } finally {
       reader.close();
     }
-  } catch (error) {
-    if (error instanceof NoBoard) return undefined;
-    throw error;
-  }
+  });
+  return found instanceof NoBoard ? undefined : found;
 }
 
 /** What a scheduler's reader has left, beside the names on the board; without a board those that it would have. */

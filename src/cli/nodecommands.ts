@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 import { basename } from 'node:path';
 import { Failure } from '../text/failure.js';
 import { fold } from '../text/hostlists.js';
-import { oneLine } from '../text/text.js';
+import { shellWord } from '../text/text.js';
 
 /** A command, and the nodes that it is for. */
 export interface NodeCommand {
@@ -31,10 +31,7 @@ export function scriptFor(path: string, line: string | undefined): string {
 }
 
 /** A command as it would be typed into a shell. */
-export function typed(words: readonly string[]): string {
-  const quoted = (word: string) => (/^[\w./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
-  return oneLine(words.map(quoted).join(' '));
-}
+export const typed = (words: readonly string[]): string => words.map(shellWord).join(' ');
 
 /** How a command ended: its exit code, or what is said in its place; and whether it was run at all. */
 interface CommandEnd {
