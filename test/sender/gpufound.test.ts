@@ -450,13 +450,20 @@ t.test('step by step', async t => {
         const text = readFileSync(state, 'utf8').replace(/^gpus 1 \S+/, step.boot ? 'gpus 1 another-boot' : '$&');
         writeFileSync(state, step.state?.(text) ?? text);
       }
-      // The helper must not see what is between the two for several of its rounds.
-      helper?.child.kill('SIGSTOP');
-      if (step.bus) bus(at, step.bus);
-      if (step.lines) answer(at.script, step.lines);
-      helper?.child.kill('SIGCONT');
-      if (begins || helper === undefined) helper = hurried(t, at, step.options);
-      else if (step.anew) helper.child.kill('SIGHUP');
+      const change = () => {
+        if (step.bus) bus(at, step.bus);
+        if (step.lines) answer(at.script, step.lines);
+      };
+      if (begins || helper === undefined) {
+        change();
+        helper = hurried(t, at, step.options);
+      } else {
+        const { child } = helper;
+        await helper.between(() => {
+          change();
+          if (step.anew) child.kill('SIGHUP');
+        });
+      }
       await helper.rounds(8);
       const shown = () =>
         at

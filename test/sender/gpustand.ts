@@ -2,7 +2,16 @@
 // test of its own.
 
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Test } from 'tap';
 import { follow } from '../kit/children.js';
@@ -154,7 +163,8 @@ export function amdPlace(t: Test) {
   return { ...at, args: at.args.map(word => (word === NVML ? '/nowhere/libnvidia-ml.so.1' : word)) };
 }
 
-/** A helper whose minutes pass at once; `rounds` waits until so many more waits of it were over. */
+/** A helper whose minutes pass at once; `rounds` waits until so many more waits of it were over, and `between` does
+ * something between two of its rounds, neither of which sees half of it. */
 export function hurried(t: Test, at: Place, more: string[] = [], env: NodeJS.ProcessEnv = {}, vendor = 'nvidia') {
   const log = `${at.root}/waits`;
   writeFileSync(log, '');
@@ -164,13 +174,19 @@ export function hurried(t: Test, at: Place, more: string[] = [], env: NodeJS.Pro
     const before = waits();
     await until(`${count} more rounds`, () => waits() >= before + count);
   };
+  const between = async (change: () => void) => {
+    writeFileSync(`${log}.hold`, '');
+    await until('a round is over', () => existsSync(`${log}.held`));
+    change();
+    unlinkSync(`${log}.held`);
+  };
   // AMD's files go one after another: a GPU that goes while it is read may be left without its counters.
   const alike = (text: string) => (vendor === 'amd' ? text.replace(/^(- - - - - \d+) 4 0$/gm, '$1 - -') : text);
   const shows = (what: string, file: string) => {
     const whole = alike(`gpu 1 ${vendor} ${file.split('\n').length - 1}\n${file}`);
     return until(what, () => existsSync(at.file) && alike(at.text()) === whole);
   };
-  return { ...helper, rounds, shows };
+  return { ...helper, rounds, between, shows };
 }
 
 /** Every return code of nvml.h that is an error. */

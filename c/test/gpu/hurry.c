@@ -1,7 +1,8 @@
 /* For tests, preloaded: a clock that stands still while the helper works, and waits that are over at once. So a minute
- * takes no time, and is a minute to the millisecond. HURRY_LOG is told of each wait, in seconds. With HURRY_TORN a file
- * is replaced as none must be, in two pieces: whoever looks for torn files has to find these. With HURRY_END it is
- * ended just before. With HURRY_TICKS the clock goes on with the pauses of the thread that writes during a call. */
+ * takes no time, and is a minute to the millisecond. HURRY_LOG is told of each wait, in seconds; the next wait renames
+ * a file beside it, FILE.hold, to FILE.held, and lasts until that is removed. With HURRY_TORN a file is replaced as none
+ * must be, in two pieces: whoever looks for torn files has to find these. With HURRY_END it is ended just before. With
+ * HURRY_TICKS the clock goes on with the pauses of the thread that writes during a call. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -34,6 +35,11 @@ int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *mo
     const int fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
     if (write(fd, line, (size_t)length) < 0) abort();
     close(fd);
+    char hold[4096], held[4096];
+    snprintf(hold, sizeof hold, "%s.hold", log);
+    snprintf(held, sizeof held, "%s.held", log);
+    if (renameat(AT_FDCWD, hold, AT_FDCWD, held) == 0)
+      while (access(held, F_OK) == 0) usleep(1000);
     usleep(1000);
   }
   now.tv_sec += most->tv_sec + (now.tv_nsec + most->tv_nsec) / 1000000000;
