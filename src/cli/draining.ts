@@ -166,15 +166,17 @@ export async function carryOut(
     for (const text of texts) process.stderr.write(`beoboard ${verb}: ${oneLine(text)}\n`);
   };
   say([...told, ...left]);
-  if (!asJson) await print([...lines, ...typedLines].map(line => `${line}\n`));
   const failed: string[] = [];
-  if (!isDone && commands.length > 0) say(['not run; --do runs it as you']);
-  else if (isDone)
-    await runCommands(commands).then(wait, (error: unknown) => {
+  // Before anything is printed: a reader of stdout that has gone ends the program.
+  if (isDone)
+    await runCommands(commands, 2).catch((error: unknown) => {
       if (!(error instanceof Failure)) throw error;
       failed.push(error.message);
     });
+  if (!asJson) await print([...lines, ...typedLines].map(line => `${line}\n`));
+  if (!isDone && commands.length > 0) say(['not run; --do runs it as you']);
   say(failed);
+  if (isDone && failed.length === 0) await wait?.();
   const all = [...left, ...failed];
   if (asJson)
     await print([`${json({ schema: 1, done: isDone === true, commands: typedLines, left: all, told, ...more })}\n`]);

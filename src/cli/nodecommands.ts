@@ -39,7 +39,7 @@ interface CommandEnd {
   ran: boolean;
 }
 
-function run([program = '', ...args]: readonly string[]): Promise<CommandEnd> {
+function run([program = '', ...args]: readonly string[], stdout: 1 | 2): Promise<CommandEnd> {
   return new Promise(resolve => {
     const fail = (error: unknown) => {
       const { code, message } = error as NodeJS.ErrnoException;
@@ -47,8 +47,7 @@ function run([program = '', ...args]: readonly string[]): Promise<CommandEnd> {
       resolve({ end: `cannot be run: ${why}`, ran: false });
     };
     try {
-      // The command writes to the same stdout and stderr as we do, and has nothing to read.
-      const child = spawn(program, args, { stdio: ['ignore', 'inherit', 'inherit'] });
+      const child = spawn(program, args, { stdio: ['ignore', stdout, 2] });
       child.once('error', fail);
       child.once('close', (code, signal) => resolve({ end: code ?? `was ended by ${signal}`, ran: true }));
     } catch (error) {
@@ -69,11 +68,11 @@ function takesOne(via: readonly string[]): boolean {
   return via.map(word => basename(word)).find(name => RUNNERS.includes(name)) === 'ssh';
 }
 
-async function endsOf(commands: readonly NodeCommand[]): Promise<CommandEnd[]> {
+async function endsOf(commands: readonly NodeCommand[], stdout: 1 | 2): Promise<CommandEnd[]> {
   const ends: CommandEnd[] = [];
   const next = commands.entries();
   const work = async () => {
-    for (const [i, { words }] of next) ends[i] = await run(words);
+    for (const [i, { words }] of next) ends[i] = await run(words, stdout);
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
   return ends;
@@ -86,9 +85,10 @@ export function remoteCommands(via: readonly string[], nodes: readonly string[],
   return groups.map(group => ({ words: [...via, fold(group), script], nodes: group }));
 }
 
-/** Runs them. Throws a Failure that says for which nodes a command failed. */
-export async function runCommands(commands: readonly NodeCommand[]): Promise<void> {
-  const ends = await endsOf(commands);
+/** Runs them; they have nothing to read, and write where we do, or to stderr alone. Throws a Failure that says for which
+ * nodes a command failed. */
+export async function runCommands(commands: readonly NodeCommand[], stdout: 1 | 2 = 1): Promise<void> {
+  const ends = await endsOf(commands, stdout);
   const failed = commands.flatMap(({ nodes }, i) => (ends[i]?.end === 0 ? [] : nodes));
   if (failed.length === 0) return;
   const i = ends.findIndex(({ end }) => end !== 0);

@@ -2,6 +2,7 @@
 
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { getSystemErrorMap } from 'node:util';
+import { othersSpoken } from './ascii.js';
 import { InputError, lowerCase, type NamedFile, quote } from './inputerror.js';
 import { oneLine } from './unseen.js';
 
@@ -121,9 +122,14 @@ export function readText(file: string, isGuarded = false): string {
   return whole.toString('utf8').replace(/^\uFEFF/, '');
 }
 
-/** A word as a shell reads it, on one line. */
+const octal = (text: string) =>
+  Buffer.from(text).reduce((all, byte) => `${all}\\${byte.toString(8).padStart(3, '0')}`, '');
+
+/** A word as a shell reads it, on one line; bash, zsh and ksh read what cannot be shown there, or not in ASCII. */
 export function shellWord(text: string): string {
-  return oneLine(/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+  if (/^[\w@%+=:,./-]+$/.test(text)) return text;
+  if (othersSpoken(oneLine(text)) === text) return `'${text.replaceAll("'", "'\\''")}'`;
+  return `$'${text.replace(/['\\]/g, '\\$&').replace(/[^ -~]/gu, octal)}'`;
 }
 
 /** A whole number in groups of three digits: `58,228`. Node.js' own way loads tables for 11 ms, at each start. */

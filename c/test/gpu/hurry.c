@@ -1,7 +1,7 @@
 /* For tests, preloaded: a clock that stands still while the helper works, and waits that are over at once. So a minute
  * takes no time, and is a minute to the millisecond. HURRY_LOG is told of each wait, in seconds; the next wait renames
- * a file beside it, FILE.hold, to FILE.held, and lasts until that is removed. With HURRY_TORN a file is replaced as none
- * must be, in two pieces: whoever looks for torn files has to find these. With HURRY_END it is ended just before. With
+ * FILE.hold beside it to FILE.held, and lasts until that is removed. With HURRY_TORN a file is replaced as none must
+ * be, in two pieces: whoever looks for torn files has to find these. With HURRY_END it is ended just before. With
  * HURRY_TICKS the clock goes on with the pauses of the thread that writes during a call. */
 #include <dlfcn.h>
 #include <fcntl.h>
