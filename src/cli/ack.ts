@@ -5,8 +5,6 @@ import { changeAcks, readAcks } from '../acks/ackfile.js';
 import type { Ack } from '../acks/acks.js';
 import type { TroubleInfo } from '../acks/info.js';
 import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
-import { forms } from '../options/table.js';
-import { VERBS } from '../options/verbs.js';
 import { survey } from '../query/survey.js';
 import { schedulerViewOf } from '../schedulerfile/schedulerview.js';
 import { BoardReader } from '../shm/reader.js';
@@ -20,9 +18,7 @@ import { asker, untilOf } from './asker.js';
 
 export const verb = defineVerb({
   name: 'ack',
-  summary: VERBS.ack,
   options: ['until', 'reason', 'withdraw', 'slurm-dir', 'journal-run', 'json', 'board', 'owner', 'config'],
-  forms: forms.ack,
   arguments: ['[keys...]'],
   examples: [
     'beoboard ack',

@@ -12,7 +12,6 @@ import {
   type Values,
   type ValuesOf,
 } from '../options/options.js';
-import { VERBS } from '../options/verbs.js';
 import { schedulerViewOf } from '../schedulerfile/schedulerview.js';
 import type { State } from '../shm/liveness.js';
 import { unknownText } from '../shm/noboard.js';
@@ -32,7 +31,6 @@ import { type Selection, select } from './selection.js';
 
 export const verb = defineVerb({
   name: 'check',
-  summary: VERBS.check,
   options: [
     'nodes',
     'where',

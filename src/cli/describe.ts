@@ -3,7 +3,6 @@
 
 import { dictionary, type Entry, tables } from '../layout/dictionary.gen.js';
 import { defineVerb, parseVerb, UsageError } from '../options/options.js';
-import { VERBS } from '../options/verbs.js';
 import { COLUMNS } from '../query/columns.js';
 import { type EntryReading, entryReadings } from '../readings/entries.js';
 import type { Reading } from '../readings/measures.js';
@@ -13,7 +12,6 @@ import { didYouMean, quote } from '../text/text.js';
 
 export const verb = defineVerb({
   name: 'describe',
-  summary: VERBS.describe,
   options: ['json'],
   arguments: ['[field]'],
   examples: [

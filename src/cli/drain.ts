@@ -4,8 +4,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { elapsedText } from '../jobs/jobfacts.js';
 import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
-import { forms } from '../options/table.js';
-import { VERBS } from '../options/verbs.js';
 import { BRIDGES, drainOf, markedReason, REASON_MOST, SLURMS_REASON } from '../schedulerfile/drains.js';
 import type { SchedulerJob, SchedulerNode } from '../schedulerfile/scheduler.js';
 import type { SchedulerView } from '../schedulerfile/schedulerview.js';
@@ -20,9 +18,7 @@ import { carryOut, commandsFor, lookAt, ofEach } from './draining.js';
 
 export const verb = defineVerb({
   name: 'drain',
-  summary: VERBS.drain,
   options: ['nodes', 'reason', 'until', 'do', 'wait', 'via', 'slurm-dir', 'json', 'board', 'owner', 'config'],
-  forms: forms.drain,
   letters: { w: 'nodes' },
   examples: [
     "beoboard drain -w 'node[017-018]' --reason 'PDU is replaced'",

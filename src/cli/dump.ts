@@ -3,7 +3,6 @@
 import { fieldsOf, unpackWord } from '../layout/codec.js';
 import { enums } from '../layout/layout.gen.js';
 import { defineVerb, parseVerb } from '../options/options.js';
-import { VERBS } from '../options/verbs.js';
 import { SENDERS_EACH } from '../shm/snapshot.js';
 import { Page } from '../text/buffer.js';
 import { json, print } from '../text/output.js';
@@ -13,7 +12,6 @@ import { putLines } from './dumptext.js';
 
 export const verb = defineVerb({
   name: 'dump',
-  summary: VERBS.dump,
   options: ['board', 'owner', 'json', 'config'],
   examples: [
     'beoboard dump | less',

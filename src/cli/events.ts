@@ -2,8 +2,7 @@
 
 import { once } from 'node:events';
 import { ChangeFollower } from '../changes/changes.js';
-import { defineVerb, forms, parseVerb } from '../options/options.js';
-import { VERBS } from '../options/verbs.js';
+import { defineVerb, parseVerb } from '../options/options.js';
 import { kindsOf, objectLines, textLines } from '../presentation/eventlines.js';
 import { pause } from '../service/pause.js';
 import { BoardReader } from '../shm/reader.js';
@@ -12,7 +11,6 @@ import { fold } from '../text/hostlists.js';
 
 export const verb = defineVerb({
   name: 'events',
-  summary: VERBS.events,
   options: [
     'nodes',
     'last',
@@ -29,7 +27,6 @@ export const verb = defineVerb({
     'owner',
     'config',
   ],
-  forms: forms.events,
   letters: { w: 'nodes', n: 'last', f: 'follow' },
   examples: [
     'beoboard events',

@@ -4,7 +4,6 @@
 
 import { listJobs } from '../jobs/joblist.js';
 import { defineVerb, parseVerb } from '../options/options.js';
-import { VERBS } from '../options/verbs.js';
 import { atOnce } from '../service/slices.js';
 import { terminalWidth } from '../text/output.js';
 import { showJob } from './jobpage.js';
@@ -13,7 +12,6 @@ import { lookBesideScheduler } from './schedulerlook.js';
 
 export const verb = defineVerb({
   name: 'jobs',
-  summary: VERBS.jobs,
   options: ['nodes', 'long', 'json', 'slurm-dir', 'journal-run', 'color', 'board', 'owner', 'config'],
   letters: { w: 'nodes', l: 'long' },
   arguments: ['[lists...]'],

@@ -20,18 +20,15 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type Key, keyLine, nodeKey, readClusterKeys, relayKeyLines } from '../options/keys.js';
-import { defineVerb, forms, parseVerb, UsageError } from '../options/options.js';
+import { defineVerb, parseVerb, UsageError } from '../options/options.js';
 import { DAEMON, findUser, RELAY, type User, userName } from '../options/users.js';
-import { VERBS } from '../options/verbs.js';
 import { Failure, usable } from '../text/failure.js';
 import { print } from '../text/output.js';
 import { oneLine } from '../text/text.js';
 
 export const verb = defineVerb({
   name: 'keygen',
-  summary: VERBS.keygen,
   options: ['key-id', 'key-file', 'nodes', 'relay', 'owner'],
-  forms: forms.keygen,
   arguments: ['<file>'],
   examples: [
     'beoboard keygen /etc/beoboard/cluster.key',

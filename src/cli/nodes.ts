@@ -1,8 +1,7 @@
 // Names of nodes for scripts: the nodes in some states, as one host list. Reads only liveness, unless more is asked
 // for.
 
-import { defineVerb, forms, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
-import { VERBS } from '../options/verbs.js';
+import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
 import type { State } from '../shm/liveness.js';
 import { NO_BOARD, stalledText } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
@@ -15,7 +14,6 @@ import { select } from './selection.js';
 
 export const verb = defineVerb({
   name: 'nodes',
-  summary: VERBS.nodes,
   options: [
     'state',
     'for-at-least',
@@ -36,7 +34,6 @@ export const verb = defineVerb({
     'owner',
     'config',
   ],
-  forms: forms.nodes,
   letters: { s: 'state', w: 'nodes', f: 'fold', e: 'expand', c: 'count' },
   examples: [
     'beoboard nodes --state live',

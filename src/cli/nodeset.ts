@@ -4,7 +4,6 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { defineVerb, parseVerb, UsageError } from '../options/options.js';
-import { VERBS } from '../options/verbs.js';
 import { expandLines, fold, foldAll, NodesetError } from '../text/hostlists.js';
 import { readNodes } from '../text/nodefiles.js';
 import { print } from '../text/output.js';
@@ -12,7 +11,6 @@ import { InputError, oneLine, quote } from '../text/text.js';
 
 export const verb = defineVerb({
   name: 'nodeset',
-  summary: VERBS.nodeset,
   options: ['expand', 'fold', 'nd', 'count', 'exclude', 'intersection'],
   letters: { e: 'expand', f: 'fold', c: 'count', x: 'exclude', i: 'intersection' },
   arguments: ['[lists...]'],

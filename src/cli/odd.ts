@@ -1,7 +1,6 @@
 // The odd ones of each family of nodes: in what a few of them differ from the others. Reads the board once.
 
 import { defineVerb, parseVerb, UsageError } from '../options/options.js';
-import { VERBS } from '../options/verbs.js';
 import { oddOnesOf } from '../outliers/heat.js';
 import { type FamilyOf, type Odd, oddJson, oddText } from '../outliers/odd.js';
 import { namesOf, type Survey, survey } from '../query/survey.js';
@@ -17,7 +16,6 @@ import { InputError } from '../text/text.js';
 
 export const verb = defineVerb({
   name: 'odd',
-  summary: VERBS.odd,
   options: ['nodes', 'where', 'by', 'json', 'color', 'board', 'owner', 'config'],
   letters: { w: 'nodes' },
   arguments: ['[lists...]'],

@@ -1,17 +1,14 @@
 // Makes nodes report at another interval for a time: writes their pace file with the command by which the site runs
 // commands on nodes. Sends nothing to senders, and lets no shell interpret a node name.
 
-import { defineVerb, forms, parseVerb, UsageError } from '../options/options.js';
-import { VERBS } from '../options/verbs.js';
+import { defineVerb, parseVerb, UsageError } from '../options/options.js';
 import { formatDuration, writeDuration } from '../text/durations.js';
 import { print } from '../text/output.js';
 import { remoteCommands, runCommands, scriptFor, typed } from './nodecommands.js';
 
 export const verb = defineVerb({
   name: 'pace',
-  summary: VERBS.pace,
   options: ['nodes', 'interval', 'for', 'off', 'via', 'pace-file', 'dry-run'],
-  forms: forms.pace,
   letters: { w: 'nodes' },
   examples: [
     "beoboard pace -w 'node[001-128]' --interval 10s --for 1h",

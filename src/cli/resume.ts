@@ -1,7 +1,6 @@
 // Ends what `beoboard drain` began, and says what still keeps a node out.
 
 import { defineVerb, parseVerb, UsageError } from '../options/options.js';
-import { VERBS } from '../options/verbs.js';
 import { BRIDGES, drainOf } from '../schedulerfile/drains.js';
 import type { SchedulerNode } from '../schedulerfile/scheduler.js';
 import { problemsOf } from '../shm/problems.js';
@@ -12,7 +11,6 @@ import { carryOut, commandsFor, HOLD_FILE, lookAt, ofEach, type ServiceLook } fr
 
 export const verb = defineVerb({
   name: 'resume',
-  summary: VERBS.resume,
   options: ['nodes', 'do', 'via', 'slurm-dir', 'json', 'board', 'owner', 'config'],
   letters: { w: 'nodes' },
   examples: ["beoboard resume -w 'node[017-018]'", 'beoboard resume -w node017 --do'],

@@ -5,7 +5,6 @@ import { noJobText } from '../jobs/jobfacts.js';
 import { checkLists, meaningOf, nodesOfJobs } from '../jobs/joblist.js';
 import { schedulerSection } from '../jobs/schedulernode.js';
 import { defineVerb, parseVerb, UsageError } from '../options/options.js';
-import { VERBS } from '../options/verbs.js';
 import { nodeSheet } from '../presentation/nodesheet.js';
 import { jsonPieces } from '../presentation/statusjson.js';
 import { type Surveyed, survey } from '../query/survey.js';
@@ -23,7 +22,6 @@ import { nodePage } from './nodepage.js';
 
 export const verb = defineVerb({
   name: 'show',
-  summary: VERBS.show,
   options: ['nodes', 'raw', 'json', 'slurm-dir', 'journal-run', 'color', 'board', 'owner', 'config'],
   letters: { w: 'nodes' },
   arguments: ['[lists...]'],

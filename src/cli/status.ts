@@ -4,7 +4,6 @@
 import { readAcks } from '../acks/ackfile.js';
 import { meanings } from '../layout/terms.gen.js';
 import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
-import { VERBS } from '../options/verbs.js';
 import { chosenColumns, sortField } from '../query/columns.js';
 import { ordered } from '../query/sorting.js';
 import { type Choice, isException, namesOf, type Survey, survey, totalsOf } from '../query/survey.js';
@@ -23,7 +22,6 @@ import { plainText, type StatusLayout, statusText } from './statustext.js';
 
 export const verb = defineVerb({
   name: 'status',
-  summary: VERBS.status,
   options: [
     ...(['nodes', 'where', 'by', 'sort', 'columns', 'exceptions', 'long', 'jobs', 'slurm-dir', 'journal-run'] as const),
     ...(['json', 'csv', 'csv-safe', 'plain', 'watch', 'color', 'board', 'owner', 'config'] as const),

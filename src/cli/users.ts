@@ -4,7 +4,6 @@
 import { jobsNamed, listJobs } from '../jobs/joblist.js';
 import { type ListedUser, listUsers } from '../jobs/userlist.js';
 import { defineVerb, parseVerb } from '../options/options.js';
-import { VERBS } from '../options/verbs.js';
 import { atOnce } from '../service/slices.js';
 import { shownNames } from '../text/hostlists.js';
 import { cutTo, type TableColumn } from '../text/layout.js';
@@ -13,7 +12,6 @@ import { type LookResult, lookBesideScheduler, rowsText, type SchedulerLook } fr
 
 export const verb = defineVerb({
   name: 'users',
-  summary: VERBS.users,
   options: ['nodes', 'long', 'json', 'slurm-dir', 'color', 'board', 'owner', 'config'],
   letters: { w: 'nodes', l: 'long' },
   arguments: ['[lists...]'],

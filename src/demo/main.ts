@@ -5,8 +5,7 @@
 import { type ChildProcess, fork, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { defineVerb, forms, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
-import { VERBS } from '../options/verbs.js';
+import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
 import { isHungUp, onStdoutGone } from '../service/process.js';
 import { writeDuration } from '../text/durations.js';
 import { Failure } from '../text/failure.js';
@@ -17,9 +16,7 @@ import { demoFolder } from './demofolder.js';
 
 export const verb = defineVerb({
   name: 'demo',
-  summary: VERBS.demo,
   options: ['alone', 'silent-from', 'silent-for', 'for', 'interval'],
-  forms: forms.demo,
   examples: ['beoboard demo', 'beoboard demo --alone --for 10s'],
   notes: `It shows this machine beside 480 simulated nodes, sim-r01n01 to sim-r10n48, with jobs, odd nodes and trouble. After half a minute rack
 sim-r07 falls silent, and after two it is back. --alone leaves them out. The first line of the screen is the address of a page for browsers,

@@ -2,8 +2,7 @@
 
 import { runServer } from '../net/runserver.js';
 import { gzipped } from '../net/sending.js';
-import { defineVerb, forms, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
-import { VERBS } from '../options/verbs.js';
+import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
 import { createLog, type Log } from '../service/log.js';
 import { heartbeatText, NoBoard, orNoBoard } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
@@ -16,7 +15,6 @@ import { GangliaServer, type Serve } from './server.js';
 
 export const verb = defineVerb({
   name: 'ganglia',
-  summary: VERBS.ganglia,
   options: [
     'board',
     'owner',
@@ -29,7 +27,6 @@ export const verb = defineVerb({
     'metrics',
     'config',
   ],
-  forms: forms.ganglia,
   examples: [
     'beoboard ganglia',
     'beoboard ganglia --listen 127.0.0.1 --metrics gmond',

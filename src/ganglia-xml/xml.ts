@@ -1,7 +1,6 @@
 // The verb `xml`: prints the board once, as Ganglia's gmond would. Serves no clients, and does not wait for a board.
 
 import { defineVerb, parseVerb } from '../options/options.js';
-import { VERBS } from '../options/verbs.js';
 import { heartbeatText, NO_BOARD } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
 import { Failure } from '../text/failure.js';
@@ -11,7 +10,6 @@ import { METRIC_SETS } from './metrics.js';
 
 export const verb = defineVerb({
   name: 'xml',
-  summary: VERBS.xml,
   options: ['board', 'owner', 'metrics', 'config'],
   examples: ['beoboard xml', 'beoboard xml | xmllint --valid --noout -'],
   notes: `Prints one document, for reading and for tools that take Ganglia's XML from a file or a pipe; beoboard ganglia serves it.

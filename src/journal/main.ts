@@ -3,8 +3,7 @@
 import { ackFile, type FoundAcks } from '../acks/ackfile.js';
 import type { Line } from '../journalfile/format.js';
 import { removeState, writeState } from '../journalfile/state.js';
-import { defineVerb, forms, parseVerb, type ValuesOf } from '../options/options.js';
-import { VERBS } from '../options/verbs.js';
+import { defineVerb, parseVerb, type ValuesOf } from '../options/options.js';
 import { VERSION } from '../options/version.js';
 import { OrdersFollower, type OrdersTaken } from '../schedulerfile/orderfile.js';
 import { onHangup, tellLasting } from '../service/hangup.js';
@@ -24,7 +23,6 @@ import { Store, type WrittenLine } from './store.js';
 
 export const verb = defineVerb({
   name: 'journal',
-  summary: VERBS.journal,
   options: [
     'journal-dir',
     'keep',
@@ -37,7 +35,6 @@ export const verb = defineVerb({
     'owner',
     'config',
   ],
-  forms: forms.journal,
   examples: ['beoboard journal', 'beoboard journal --journal-dir /var/log/beoboard/east --name east --keep 90d'],
   notes: `Writes JSON lines: when nodes fell silent and were heard again, problems with their begin and end, boots with what was said last, links,
 rejected reports, the receiver's own faults, and, for those who may read them, the jobs on nodes that fell silent or differ from the others: docs/journal.md has

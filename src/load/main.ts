@@ -6,8 +6,7 @@ import { basename, dirname } from 'node:path';
 import { REPORT_BYTES } from '../layout/codec.js';
 import { BulkSender, readClocks } from '../native/index.js';
 import { nodeKey, readClusterKeys } from '../options/keys.js';
-import { defineVerb, forms, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
-import { VERBS } from '../options/verbs.js';
+import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
 import { versionNumber } from '../options/version.js';
 import { createLog, type Log } from '../service/log.js';
 import { pause } from '../service/pause.js';
@@ -22,7 +21,6 @@ import { Cluster, random } from './simulatednode.js';
 
 export const verb = defineVerb({
   name: 'load',
-  summary: VERBS.load,
   options: [
     'to',
     'size',
@@ -46,7 +44,6 @@ export const verb = defineVerb({
     'json',
     'config',
   ],
-  forms: forms.load,
   examples: [
     'beoboard load --to 127.0.0.1 --size 1000',
     'beoboard load --to 127.0.0.1 --nodes rack[1-4]n[01-48],login1',

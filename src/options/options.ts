@@ -7,13 +7,12 @@ import { type ConfigShape, readConfig, type Setting } from './config.js';
 import { helpOf } from './help.js';
 import { type CommandLine, takeApart } from './line.js';
 import type { Option } from './option.js';
-import { forms, OPTION_NAMES, type OptionForms, type OptionName, options } from './table.js';
+import { OPTION_NAMES, type OptionForms, type OptionName, options } from './table.js';
 import type { GroupingRule, Portion } from './values.js';
 import { defineVerb, optionOf, type Values, type ValuesOf, type Verb } from './verb.js';
 
 export {
   defineVerb,
-  forms,
   type GroupingRule as Grouping,
   HelpShown,
   type Portion,

@@ -2,7 +2,8 @@
 // completions are made from it. Reads nothing.
 
 import type { Option } from './option.js';
-import { type argumentKinds, OPTION_NAMES, type OptionForms, type OptionName, options } from './table.js';
+import { type argumentKinds, forms, OPTION_NAMES, type OptionForms, type OptionName, options } from './table.js';
+import { VERBS } from './verbs.js';
 
 type ArgumentWord = keyof typeof argumentKinds;
 
@@ -38,11 +39,15 @@ export type Values<K extends OptionName, F = AsInTable> = {
 /** What parsing a verb's command line returns. */
 export type ValuesOf<V> = V extends Verb<infer K, infer F> ? Values<K, F> : never;
 
-/** Defines a verb; the options determine the types of its values. */
-export function defineVerb<const K extends OptionName, const F extends OptionForms = AsInTable>(
-  verb: Verb<K, F>,
-): Verb<K, F> {
-  return verb;
+type VerbName = keyof typeof VERBS;
+type FormsOf<N extends VerbName> = N extends keyof typeof forms ? (typeof forms)[N] : AsInTable;
+
+/** Defines a verb. By its name it has its summary and its variants; its options determine the types of its values. */
+export function defineVerb<N extends VerbName, const K extends OptionName>(
+  verb: Omit<Verb<K>, 'summary' | 'forms'> & { readonly name: N },
+): Verb<K, FormsOf<N>> {
+  const { [verb.name]: own }: { readonly [M in VerbName]?: OptionForms } = forms;
+  return { ...verb, summary: VERBS[verb.name], ...(own && { forms: own as FormsOf<N> }) };
 }
 
 /** The option in this verb's variant. */

@@ -4,8 +4,7 @@ import { type Handler, type HttpRequest, type HttpResponse, HttpServer, sentence
 import { Refusal } from '../net/requests.js';
 import { listenAll, runServer } from '../net/runserver.js';
 import { distinct } from '../options/boardnames.js';
-import { defineVerb, forms, parseVerb, type ValuesOf } from '../options/options.js';
-import { VERBS } from '../options/verbs.js';
+import { defineVerb, parseVerb, type ValuesOf } from '../options/options.js';
 import { createLog } from '../service/log.js';
 import { InputError } from '../text/text.js';
 import { ScrapedBoard } from './boards.js';
@@ -17,9 +16,7 @@ import { SchedulerFamilies } from './schedulerfamilies.js';
 
 export const verb = defineVerb({
   name: 'prometheus',
-  summary: VERBS.prometheus,
   options: ['board', 'owner', 'listen', 'allow-host', 'proxy', 'node-metrics', 'slurm-dir', 'config'],
-  forms: forms.prometheus,
   examples: [
     'beoboard prometheus',
     "curl -sg 'http://127.0.0.1:9678/metrics?collect[]=state&nodes=node[01-12]'",

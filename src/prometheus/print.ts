@@ -1,7 +1,6 @@
 // The verb `metrics`: prints once what `beoboard prometheus` serves. Serves no clients, and does not wait for a board.
 
-import { defineVerb, forms, parseVerb } from '../options/options.js';
-import { VERBS } from '../options/verbs.js';
+import { defineVerb, parseVerb } from '../options/options.js';
 import { NO_BOARD, NoBoard } from '../shm/noboard.js';
 import { Failure, UsageError, usable } from '../text/failure.js';
 import { fold } from '../text/hostlists.js';
@@ -12,9 +11,7 @@ import { collectorsOf } from './request.js';
 
 export const verb = defineVerb({
   name: 'metrics',
-  summary: VERBS.metrics,
   options: ['board', 'owner', 'collect', 'nodes', 'openmetrics', 'node-metrics', 'config'],
-  forms: forms.metrics,
   examples: ['beoboard metrics', 'beoboard metrics | promtool check metrics', 'beoboard metrics --collect state,gpus'],
   notes: `For reading, and for promtool. Do not use it with node_exporter's textfile collector: a file that is no longer updated keeps dead nodes
 alive. Exit codes: 0 done, 1 some of --nodes are not on the board, 2 usage, 4 no board, or stalled.`,

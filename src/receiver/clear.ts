@@ -1,14 +1,12 @@
 // Clears what a board remembers of problems that are not measured any more. What is measured stays.
 
 import { defineVerb, parseVerb, UsageError } from '../options/options.js';
-import { VERBS } from '../options/verbs.js';
 import { json, print } from '../text/output.js';
 import { sortCleared } from './control.js';
 import { changeBoard, someNodes } from './editing.js';
 
 export const verb = defineVerb({
   name: 'clear',
-  summary: VERBS.clear,
   options: ['nodes', 'board', 'json', 'config'],
   letters: { w: 'nodes' },
   examples: ['beoboard clear -w node017', 'beoboard clear -w node[001-064],login2'],

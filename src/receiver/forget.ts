@@ -1,7 +1,6 @@
 // Removes nodes from a board.
 
 import { defineVerb, parseVerb } from '../options/options.js';
-import { VERBS } from '../options/verbs.js';
 import { usable } from '../text/failure.js';
 import { readNodes } from '../text/nodefiles.js';
 import { json, print } from '../text/output.js';
@@ -10,7 +9,6 @@ import { changeBoard, someNodes } from './editing.js';
 
 export const verb = defineVerb({
   name: 'forget',
-  summary: VERBS.forget,
   options: ['board', 'json', 'config'],
   arguments: ['<list>'],
   examples: ['beoboard forget node017', 'beoboard forget node[001-064],login2', 'beoboard forget @retired.txt'],

@@ -4,7 +4,6 @@ import { lookup } from 'node:dns/promises';
 import { enums } from '../layout/layout.gen.js';
 import { Receiver, type ReceiverStatus } from '../native/index.js';
 import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
-import { VERBS } from '../options/verbs.js';
 import { onHangup, tellLasting } from '../service/hangup.js';
 import { createLog, type Log } from '../service/log.js';
 import { pause } from '../service/pause.js';
@@ -22,7 +21,6 @@ import { isPortShared } from './sharedport.js';
 
 export const verb = defineVerb({
   name: 'receive',
-  summary: VERBS.receive,
   options: [
     'board',
     'listen',

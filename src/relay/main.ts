@@ -1,8 +1,7 @@
 // The verb `relay`: publishes a master's board through NATS.
 
 import { readRelayKey } from '../options/keys.js';
-import { defineVerb, forms, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
-import { VERBS } from '../options/verbs.js';
+import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
 import { onHangup, tellLasting } from '../service/hangup.js';
 import { createLog, type Log } from '../service/log.js';
 import { pause } from '../service/pause.js';
@@ -17,9 +16,7 @@ import { isRelayName, MOST_BYTES, subjectOf } from './relaywire.js';
 
 export const verb = defineVerb({
   name: 'relay',
-  summary: VERBS.relay,
   options: ['board', 'owner', 'nats', 'site', 'master', 'key-file', ...NATS_OPTIONS, 'config'],
-  forms: forms.relay,
   examples: [
     'beoboard keygen --relay /etc/beoboard/relay.key',
     'beoboard relay --nats nats://10.0.0.1:4222 --nats nats://10.0.0.2:4222 --site home --key-file /etc/beoboard/relay.key',

@@ -1,8 +1,7 @@
 // The verb `mirror`: a local board that mirrors a master's board, wherever NATS reaches.
 
 import { readRelayPublicKey } from '../options/keys.js';
-import { defineVerb, forms, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
-import { VERBS } from '../options/verbs.js';
+import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
 import { onHangup, tellLasting } from '../service/hangup.js';
 import { createLog, type Log } from '../service/log.js';
 import { tellParent } from '../service/process.js';
@@ -15,7 +14,6 @@ import { accessOf } from './natsaccess.js';
 
 export const verb = defineVerb({
   name: 'mirror',
-  summary: VERBS.mirror,
   options: [
     'board',
     'nats',
@@ -30,7 +28,6 @@ export const verb = defineVerb({
     ...NATS_OPTIONS,
     'config',
   ],
-  forms: forms.mirror,
   examples: [
     'beoboard mirror --nats nats://10.0.0.1:4222 --site home --cluster alpha --trust m1=/etc/beoboard/m1.pub --trust m2=/etc/beoboard/m2.pub',
     'beoboard status',

@@ -3,8 +3,7 @@
 
 import { hostname, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { defineVerb, forms, parseVerb, type ValuesOf } from '../options/options.js';
-import { VERBS } from '../options/verbs.js';
+import { defineVerb, parseVerb, type ValuesOf } from '../options/options.js';
 import { readExceptions } from '../schedulerfile/matching.js';
 import { nextMs } from '../schedulerfile/scheduler.js';
 import { partialText, stateText } from '../schedulerfile/statefile.js';
@@ -25,7 +24,6 @@ import { type Asked, Poll, type Round } from './poll.js';
 
 export const verb = defineVerb({
   name: 'scheduler',
-  summary: VERBS.scheduler,
   options: [
     'scheduler',
     'slurm-dir',
@@ -38,7 +36,6 @@ export const verb = defineVerb({
     'owner',
     'config',
   ],
-  forms: forms.scheduler,
   examples: [
     'beoboard scheduler',
     'beoboard scheduler --slurm-bin /opt/slurm/bin --slurm-names /etc/beoboard/slurm-names',

@@ -8,7 +8,6 @@ import { networkInterfaces } from 'node:os';
 import { REPORT_BYTES } from '../layout/codec.js';
 import { isNobodysName, shortHostName } from '../options/hostname.js';
 import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
-import { VERBS } from '../options/verbs.js';
 import { versionNumber } from '../options/version.js';
 import { onHangup } from '../service/hangup.js';
 import { createLog, type Log } from '../service/log.js';
@@ -34,7 +33,6 @@ import { here } from './world.js';
 
 export const verb = defineVerb({
   name: 'send',
-  summary: VERBS.send,
   options: [
     'to',
     'interface',

@@ -4,8 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { listenAll, runServer } from '../net/runserver.js';
 import { distinct } from '../options/boardnames.js';
-import { defineVerb, forms, parseVerb } from '../options/options.js';
-import { VERBS } from '../options/verbs.js';
+import { defineVerb, parseVerb } from '../options/options.js';
 import { createLog, type Log } from '../service/log.js';
 import { BoardSamples } from './boardsamples.js';
 import { Child } from './children.js';
@@ -14,9 +13,7 @@ import { SupermonServer } from './server.js';
 
 export const verb = defineVerb({
   name: 'supermon',
-  summary: VERBS.supermon,
   options: ['board', 'owner', 'listen', 'from', 'config'],
-  forms: forms.supermon,
   examples: [
     'beoboard supermon',
     'beoboard supermon --from rack1:2709 --from rack2:2709',

@@ -2,8 +2,7 @@
 
 import { HttpServer } from '../net/http.js';
 import { listenAll, runServer } from '../net/runserver.js';
-import { defineVerb, forms, parseVerb } from '../options/options.js';
-import { VERBS } from '../options/verbs.js';
+import { defineVerb, parseVerb } from '../options/options.js';
 import { createLog } from '../service/log.js';
 import { Failure } from '../text/failure.js';
 import { readPageFiles } from './pagefiles.js';
@@ -12,7 +11,6 @@ import { Wall } from './wall.js';
 
 export const verb = defineVerb({
   name: 'web',
-  summary: VERBS.web,
   options: [
     'board',
     'owner',
@@ -25,7 +23,6 @@ export const verb = defineVerb({
     'journal-run',
     'config',
   ],
-  forms: forms.web,
   examples: [
     'beoboard web',
     'beoboard web --base /cluster --allow-host cluster.example.org',

@@ -3,8 +3,7 @@
 
 import { once } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
-import { defineVerb, forms, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
-import { VERBS } from '../options/verbs.js';
+import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
 import type { Unit } from '../readings/units.js';
 import { pause } from '../service/pause.js';
 import { onStdoutGone } from '../service/process.js';
@@ -20,9 +19,7 @@ import { COLUMN_MS, chart, type Heading, History, headingText } from './zoomchar
 
 export const verb = defineVerb({
   name: 'zoom',
-  summary: VERBS.zoom,
   options: ['rate', 'for', 'via', 'at', 'csv', 'json', 'record', 'play', 'color', 'config'],
-  forms: forms.zoom,
   arguments: ['[node]'],
   examples: [
     'beoboard zoom node017',

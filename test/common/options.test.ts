@@ -6,8 +6,8 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
-import { defineVerb, HelpShown, parseVerb, UsageError } from '../../src/options/options.js';
-import { forms, OPTION_NAMES, options } from '../../src/options/table.js';
+import { HelpShown, parseVerb, UsageError } from '../../src/options/options.js';
+import { forms, OPTION_NAMES, type OptionForms, type OptionName, options } from '../../src/options/table.js';
 import { letterOf, optionOf, type Verb } from '../../src/options/verb.js';
 import { parts } from '../../src/parts.js';
 import { createLog, type LogWorld } from '../../src/service/log.js';
@@ -227,7 +227,11 @@ t.test('a text is cut between its characters, and not within an escape', async t
   );
 });
 
-const every = defineVerb({
+/** A verb that the program does not have. */
+const madeVerb = <const K extends OptionName, const F extends OptionForms = Record<never, never>>(verb: Verb<K, F>) =>
+  verb;
+
+const every = madeVerb({
   name: 'every',
   summary: 'Takes every option.',
   options: [
@@ -256,7 +260,7 @@ const every = defineVerb({
   ],
   examples: ['beoboard every --to master'],
 });
-const few = defineVerb({
+const few = madeVerb({
   name: 'few',
   summary: 'Takes a few options and arguments.',
   options: ['board', 'once', 'interval'],
@@ -525,7 +529,7 @@ t.test('config files that are refused', async t => {
     t.notMatch(shown, /[\n\u001b]/);
   }
   const file = join(t.testdir({ 'c.toml': 'once = true\ncapacity = 5\n' }), 'c.toml');
-  const one = defineVerb({ name: 'one', summary: '', options: ['once', 'config'], examples: [] });
+  const one = madeVerb({ name: 'one', summary: '', options: ['once', 'config'], examples: [] });
   t.equal(
     refusal(() => parseVerb(one, ['--config', file])),
     `beoboard one: ${file}:2: capacity cannot be set in a file for this verb; remove it`,
@@ -578,7 +582,7 @@ t.test('an option of one name means one thing in every verb', async t => {
     [],
     'a form is called after the verb that takes it',
   );
-  const shell = defineVerb({
+  const shell = madeVerb({
     name: 'shell',
     summary: '',
     options: ['nodes', 'size', 'count'],

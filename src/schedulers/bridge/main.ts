@@ -3,8 +3,7 @@
 
 import { closeSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { defineVerb, forms, parseVerb, UsageError, type ValuesOf } from '../../options/options.js';
-import { VERBS } from '../../options/verbs.js';
+import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../../options/options.js';
 import { VERSION } from '../../options/version.js';
 import { readExceptions } from '../../schedulerfile/matching.js';
 import { ORDERS } from '../../schedulerfile/orderfile.js';
@@ -31,7 +30,6 @@ import { Bridge, type TickOutcome } from './tick.js';
 
 export const verb = defineVerb({
   name: 'bridge',
-  summary: VERBS.bridge,
   options: [
     'enforce',
     'dry-run',
@@ -57,7 +55,6 @@ export const verb = defineVerb({
     'owner',
     'config',
   ],
-  forms: forms.bridge,
   examples: [
     'beoboard bridge',
     'beoboard bridge --config /etc/beoboard/bridge.toml',
