@@ -53,40 +53,24 @@ interface More extends Partial<Pick<MetricColumn, 'digits' | 'label' | 'kept'>> 
 }
 
 /** A family of one series. */
-export function one(
-  name: string,
-  type: MetricFamily['type'],
-  help: string,
-  column: MetricColumn,
-  labels = '',
-): MetricFamily {
-  return { name, type, help, series: [{ labels, column }] };
+export function one(name: string, help: string, column: MetricColumn, labels = ''): MetricFamily {
+  return { name, help, series: [{ labels, column }] };
 }
 
-function ofReading(
-  name: string,
-  type: MetricFamily['type'],
-  reading: string,
-  { help, of = 'live', ...more }: More,
-): MetricFamily {
+/** A value of live nodes, by the name of its reading. */
+export function gauge(name: string, reading: string, { help, of = 'live', ...more }: More = {}): MetricFamily {
   const found = known(reading);
-  return one(name, type, help ?? helpOf(found), { ...columnOf(found, of), ...more });
+  return one(name, help ?? helpOf(found), { ...columnOf(found, of), ...more });
 }
 
-/** A level of live nodes, by the name of its reading. */
-export function gauge(name: string, reading: string, more: More = {}): MetricFamily {
-  return ofReading(name, 'gauge', reading, more);
-}
-
-/** A value that only increases until the node boots. */
+/** The same of one that only increases until the node boots. */
 export function counter(name: string, reading: string, more: More = {}): MetricFamily {
-  return ofReading(`${name}_total`, 'counter', reading, more);
+  return gauge(`${name}_total`, reading, more);
 }
 
 /** Several series with different values of a label. */
 export function several<Value extends string>(
   name: string,
-  type: MetricFamily['type'],
   help: string,
   label: string,
   values: readonly Value[],
@@ -98,13 +82,12 @@ export function several<Value extends string>(
       column: columnOf(value, which),
     }),
   );
-  return { name, type, help, series };
+  return { name, help, series };
 }
 
 /** A value of each entry of a list, with a series each. */
 export function each(
   name: string,
-  type: MetricFamily['type'],
   help: string,
   list: EntryList,
   reading: string,
@@ -122,7 +105,7 @@ export function each(
     const scaled = times(measure, unit.size);
     return { labels, column: { measure: scaled, of: 'live', digits: digitsOf(unit.size), ...(label && { label }) } };
   });
-  return { name, type, help, series };
+  return { name, help, series };
 }
 
 /** What tells the run of a sender from the others of one boot: when it started, in ms. */

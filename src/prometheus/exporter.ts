@@ -140,23 +140,21 @@ export class Exporter {
   #own(): Small[] {
     const { user, system } = process.cpuUsage();
     const { scrapes, seconds } = this.done;
-    const own = (name: string, type: Small['type'], help: string, value: number, labels = {}): Small => ({
+    const own = (name: string, help: string, value: number, labels = {}): Small => ({
       name: `beoboard_${name}`,
-      type,
       help,
       samples: Number.isNaN(value) ? [] : [[labels, value]],
     });
     return [
-      own('build_info', 'gauge', 'The version of beoboard that serves this; always 1.', 1, { version: VERSION }),
-      own('exporter_scrapes_total', 'counter', 'Scrapes that were served to their end.', scrapes),
-      own('exporter_cpu_seconds_total', 'counter', 'CPU time that the exporter has taken.', (user + system) / 1e6),
+      own('build_info', 'The version of beoboard that serves this; always 1.', 1, { version: VERSION }),
+      own('exporter_scrapes_total', 'Scrapes that were served to their end.', scrapes),
+      own('exporter_cpu_seconds_total', 'CPU time that the exporter has taken.', (user + system) / 1e6),
       own(
         'exporter_resident_memory_bytes',
-        'gauge',
         'Memory of the exporter, the board that it has mapped included.',
         process.memoryUsage.rss(),
       ),
-      own('exporter_scrape_seconds', 'gauge', 'How long the scrape before this one took.', seconds),
+      own('exporter_scrape_seconds', 'How long the scrape before this one took.', seconds),
     ];
   }
 }

@@ -2,7 +2,6 @@
 // Writes no timestamps: with them, a dead node would keep its values for five minutes.
 
 import type { Page } from '../text/buffer.js';
-import type { MetricFamily } from './family.js';
 import { escaped, type Format, headOf, type SampleLine, type ScrapePlan } from './plan.js';
 import type { Sample } from './sample.js';
 
@@ -67,7 +66,6 @@ function writeLines(page: Page, { before, column, digits, label }: SampleLine, s
 /** A family that is not about nodes: a few numbers with their labels. */
 export interface Small {
   readonly name: string;
-  readonly type: MetricFamily['type'];
   readonly help: string;
   readonly samples: readonly (readonly [labels: Readonly<Record<string, string | undefined>>, value: number])[];
 }
@@ -76,14 +74,14 @@ export interface Small {
 export function textOf(families: readonly Small[], format: Format): string {
   return families
     .filter(({ samples }) => samples.length > 0)
-    .map(({ name, type, help, samples }) => {
+    .map(({ name, help, samples }) => {
       const lines = samples.map(([labels, value]) => {
         const pairs = Object.entries(labels).flatMap(([label, text]) =>
           text === undefined ? [] : [`${label}="${escaped(text)}"`],
         );
         return `${name}${pairs.length > 0 ? `{${pairs.join(',')}}` : ''} ${value}\n`;
       });
-      return headOf(name, type, help, format) + lines.join('');
+      return headOf(name, help, format) + lines.join('');
     })
     .join('');
 }

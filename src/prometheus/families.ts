@@ -64,7 +64,7 @@ function perProblem(
   of: Whose,
   take: (snapshot: Snapshot, index: number, problem: (typeof PROBLEMS)[number], mask: number) => number,
 ): MetricFamily {
-  return several(`node_problem${name}`, 'gauge', help, 'problem', PROBLEMS, problem => {
+  return several(`node_problem${name}`, help, 'problem', PROBLEMS, problem => {
     const mask = problemBit(problem);
     const ofNode = ofState((snapshot, index) => take(snapshot, index, problem, mask));
     return column(ofNode, of);
@@ -74,7 +74,6 @@ function perProblem(
 const STATE: readonly MetricFamily[] = [
   several(
     'node_state',
-    'gauge',
     'How the node is: 1 for the state in which it is, 0 for the others. Unknown: the receiver is stalled, and nothing is known about nodes.',
     'state',
     STATES,
@@ -90,7 +89,6 @@ const STATE: readonly MetricFamily[] = [
   }),
   one(
     'node_dark',
-    'gauge',
     "1 while the master's interface by which the node reported is dark: all of its nodes fell silent together, so that the network or the master is likelier at fault than they.",
     column(ofState(isDark), 'known'),
   ),
@@ -123,7 +121,7 @@ const STATE: readonly MetricFamily[] = [
 function recorded(name: string, help: string, ...counters: Parameters<typeof ofRecord>[0][]): MetricFamily {
   const [first, ...rest] = counters.map(ofRecord) as [Measure, ...Measure[]];
   const take = (cursor: Cursor) => rest.reduce((sum, more) => sum + more.take(cursor), first.take(cursor));
-  return one(`${name}_total`, 'counter', help, column({ ofRecord: true, take }, 'all'));
+  return one(`${name}_total`, help, column({ ofRecord: true, take }, 'all'));
 }
 
 const { refusal_reason, refusal_real_ns } = structs.record.fields;
@@ -156,7 +154,6 @@ const REPORTS: readonly MetricFamily[] = [
   recorded('node_resets', 'Reports that were accepted only because nothing else was heard for long.', 'resets'),
   one(
     'node_last_refusal_timestamp_seconds',
-    'gauge',
     "When a report of the node was last rejected, by the master's clock, and why.",
     column({ ofRecord: true, take: refusedAt }, 'all', {
       digits: 3,
@@ -165,7 +162,6 @@ const REPORTS: readonly MetricFamily[] = [
   ),
   one(
     'node_cloned',
-    'gauge',
     '1 while two machines report as this node, and where their reports come from; absent otherwise.',
     column(
       ofState((snapshot, index) => (addressesOf(snapshot, index) === undefined ? Number.NaN : 1)),
@@ -196,14 +192,7 @@ export const cpuTime = (kind: (typeof CPU_KINDS)[number], which: number): Metric
 });
 
 const CPU: readonly MetricFamily[] = [
-  several(
-    'node_cpu_seconds_total',
-    'counter',
-    'Time of all CPUs together, by what they did.',
-    'mode',
-    CPU_KINDS,
-    cpuTime,
-  ),
+  several('node_cpu_seconds_total', 'Time of all CPUs together, by what they did.', 'mode', CPU_KINDS, cpuTime),
   gauge('node_cpus_online', 'cpus_online'),
   gauge('node_cpus_present', 'cpus_present'),
   gauge('node_cpu_busy_ratio', 'cpu_busy_pm', { help: 'Share of CPU time since the report before that was in use.' }),
@@ -248,7 +237,7 @@ function pressure(
   ...resources: ('cpu' | 'memory' | 'io' | 'irq')[]
 ): MetricFamily {
   const help = `Time in which ${who} waited for the resource.`;
-  return several(`node_pressure_${name}_seconds_total`, 'counter', help, 'resource', resources, resource =>
+  return several(`node_pressure_${name}_seconds_total`, help, 'resource', resources, resource =>
     columnOf(known(`psi_${resource === 'memory' ? 'mem' : resource}_${amount}_us`), 'live'),
   );
 }
@@ -272,13 +261,13 @@ const DISK: readonly MetricFamily[] = [
 function traffic(name: string, help: string, counter: InterfaceCounter): MetricFamily {
   const count = devicesOf('net');
   const more = { label: devices(count), ...keptSum(`net.${counter}`, count.take) };
-  return one(`node_network_${name}_total`, 'counter', help, column(counted(counter), 'live', more));
+  return one(`node_network_${name}_total`, help, column(counted(counter), 'live', more));
 }
 
 /** The sums over all RDMA ports. */
 function fabric(name: string, help: string, counter: 'rx_bytes' | 'tx_bytes' | 'errors'): MetricFamily {
   const more = { label: devices(devicesOf('fabric')), ...keptSum(`fabric.${counter}`) };
-  return one(`node_fabric_${name}_total`, 'counter', help, column(sumCounted('fabric', counter), 'live', more));
+  return one(`node_fabric_${name}_total`, help, column(sumCounted('fabric', counter), 'live', more));
 }
 
 const NETWORK: readonly MetricFamily[] = [
@@ -330,7 +319,7 @@ const FILESYSTEM: readonly MetricFamily[] = [
 ];
 
 const flagged = (flag: 'held' | 'root_readonly', help: string) =>
-  one(`node_${flag}`, 'gauge', help, column(bit('flags', flag), 'live'));
+  one(`node_${flag}`, help, column(bit('flags', flag), 'live'));
 
 const HEALTH: readonly MetricFamily[] = [
   gauge('node_health', 'health', { help: 'What its own health check says: 0 unknown, 1 ok, 2 warning, 3 bad.' }),
@@ -360,7 +349,6 @@ const info: Label = ({ view, report }) => {
 const SYSTEM: readonly MetricFamily[] = [
   one(
     'node_info',
-    'gauge',
     'What runs on the node: the release of its kernel, its architecture, the version of its sender; always 1.',
     column({ take: () => 1 }, 'live', { label: info }),
   ),
@@ -380,24 +368,24 @@ const SYSTEM: readonly MetricFamily[] = [
   }),
 ];
 
-const perInterface = (name: string, type: MetricFamily['type'], help: string, reading: string) =>
-  each(`interface_${name}`, type, help, 'net', `net.${reading}`, ofInterface, isRepeated);
+const perInterface = (name: string, help: string, reading: string) =>
+  each(`interface_${name}`, help, 'net', `net.${reading}`, ofInterface, isRepeated);
 
 const INTERFACES: readonly MetricFamily[] = [
-  perInterface('receive_bytes_total', 'counter', 'Bytes received by the interface.', 'rx_bytes'),
-  perInterface('transmit_bytes_total', 'counter', 'Bytes sent by the interface.', 'tx_bytes'),
-  perInterface('receive_packets_total', 'counter', 'Packets received by the interface.', 'rx_packets'),
-  perInterface('transmit_packets_total', 'counter', 'Packets sent by the interface.', 'tx_packets'),
-  perInterface('errors_total', 'counter', 'Errors of the interface, both directions.', 'errors'),
-  perInterface('drops_total', 'counter', 'Packets dropped by the interface, both directions.', 'drops'),
-  perInterface('speed_bytes', 'gauge', 'Speed of the link, bytes per second.', 'mbps'),
-  perInterface('up', 'gauge', '1 while the interface is up.', 'up'),
-  perInterface('carrier', 'gauge', '1 while the interface has a link.', 'carrier'),
+  perInterface('receive_bytes_total', 'Bytes received by the interface.', 'rx_bytes'),
+  perInterface('transmit_bytes_total', 'Bytes sent by the interface.', 'tx_bytes'),
+  perInterface('receive_packets_total', 'Packets received by the interface.', 'rx_packets'),
+  perInterface('transmit_packets_total', 'Packets sent by the interface.', 'tx_packets'),
+  perInterface('errors_total', 'Errors of the interface, both directions.', 'errors'),
+  perInterface('drops_total', 'Packets dropped by the interface, both directions.', 'drops'),
+  perInterface('speed_bytes', 'Speed of the link, bytes per second.', 'mbps'),
+  perInterface('up', '1 while the interface is up.', 'up'),
+  perInterface('carrier', '1 while the interface has a link.', 'carrier'),
 ];
 
 const ofGpu = (entry: number) => ({ labels: `gpu="${entry}",` });
 const perGpu = (name: string, help: string, reading: string) =>
-  each(`gpu_${name}`, 'gauge', help, 'gpu', `gpu.${reading}`, ofGpu);
+  each(`gpu_${name}`, help, 'gpu', `gpu.${reading}`, ofGpu);
 
 const GPUS: readonly MetricFamily[] = [
   perGpu('utilization_ratio', 'Share of time in which a kernel ran on the GPU.', 'util_pct'),

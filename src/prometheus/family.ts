@@ -1,4 +1,4 @@
-// The definition of a metric family as data: its name and type, and for each series the source of the number. Reads
+// The definition of a metric family as data: its name, and for each series the source of the number. Reads
 // nothing.
 
 import type { Cursor } from '../readings/cursor.js';
@@ -46,9 +46,8 @@ export interface Series {
 
 /** All series of one name. */
 export interface MetricFamily {
-  /** Without the common prefix; the name of a counter ends in _total. */
+  /** Without the common prefix; its type follows from it, see `typeOf`. */
   readonly name: string;
-  readonly type: 'gauge' | 'counter' | 'untyped';
   readonly help: string;
   readonly series: readonly Series[];
 }

@@ -27,16 +27,16 @@ import { escaped } from './plan.js';
 const { fields } = structs.report;
 
 /** A reading under another name, in its base unit. */
-function metric(name: string, type: MetricFamily['type'], help: string, reading: string, labels = ''): MetricFamily {
-  return one(name, type, help, columnOf(known(reading), 'live'), labels);
+function metric(name: string, help: string, reading: string, labels = ''): MetricFamily {
+  return one(name, help, columnOf(known(reading), 'live'), labels);
 }
 
 const memory = (name: string, reading: string) =>
-  metric(`memory_${name}_bytes`, 'gauge', `Memory information field ${name}_bytes.`, reading);
+  metric(`memory_${name}_bytes`, `Memory information field ${name}_bytes.`, reading);
 const pressure = (name: string, what: string, reading: string) =>
-  metric(`pressure_${name}_seconds_total`, 'counter', `Total time in seconds ${what}.`, reading);
+  metric(`pressure_${name}_seconds_total`, `Total time in seconds ${what}.`, reading);
 const vmstat = (name: string, reading: string) =>
-  metric(`vmstat_${name}`, 'untyped', `/proc/vmstat information field ${name}.`, reading);
+  metric(`vmstat_${name}`, `/proc/vmstat information field ${name}.`, reading);
 
 /** The number of CPUs of the mean: another number makes another series, because the value jumps. */
 const MEANS: string[] = [];
@@ -75,17 +75,17 @@ const isSynchronized: Measure = { ...setOf('clock_offset_us'), take: cursor => 1
 const ALL_DISKS = 'device="all",';
 const ofDisks = devices(field('disks'));
 
-function disk(name: string, help: string, reading: string, type: MetricFamily['type'] = 'counter'): MetricFamily {
-  const kept = type === 'counter' && keptSum(reading as Parameters<typeof keptSum>[0]);
-  return one(`disk_${name}`, type, help, { ...columnOf(known(reading), 'live'), label: ofDisks, ...kept }, ALL_DISKS);
+function disk(name: string, help: string, reading: string): MetricFamily {
+  const kept = name.endsWith('_total') && keptSum(reading as Parameters<typeof keptSum>[0]);
+  return one(`disk_${name}`, help, { ...columnOf(known(reading), 'live'), label: ofDisks, ...kept }, ALL_DISKS);
 }
 
 const isReadonly = bit('flags', 'root_readonly');
 const ROOT = 'device="root",fstype="",mountpoint="/",';
 
-function network(name: string, reading: string, type: MetricFamily['type'] = 'counter'): MetricFamily {
+function network(name: string, reading: string): MetricFamily {
   const help = `Network device statistic ${name.replace(/_total$/, '')}.`;
-  return each(`network_${name}`, type, help, 'net', `net.${reading}`, ofInterface, isRepeated);
+  return each(`network_${name}`, help, 'net', `net.${reading}`, ofInterface, isRepeated);
 }
 
 const nodeName = getter('report', 'hostname');
@@ -98,17 +98,16 @@ const uname: Label = ({ view, report }) => {
 
 /** Under these names, after `node_`. */
 export const NODE_FAMILIES: readonly MetricFamily[] = [
-  one('uname_info', 'gauge', 'Labeled system information as provided by the uname system call.', {
+  one('uname_info', 'Labeled system information as provided by the uname system call.', {
     // Without the set `system` the release is empty.
     ...column({ take: () => 1 }, 'live'),
     label: uname,
   }),
-  metric('load1', 'gauge', '1m load average.', 'load1_c'),
-  metric('load5', 'gauge', '5m load average.', 'load5_c'),
-  metric('load15', 'gauge', '15m load average.', 'load15_c'),
+  metric('load1', '1m load average.', 'load1_c'),
+  metric('load5', '5m load average.', 'load5_c'),
+  metric('load15', '15m load average.', 'load15_c'),
   several(
     'cpu_seconds_total',
-    'counter',
     'Seconds the CPUs spent in each mode: the mean over all CPUs of the node.',
     'mode',
     CPU_KINDS,
@@ -123,7 +122,7 @@ export const NODE_FAMILIES: readonly MetricFamily[] = [
   memory('Shmem', 'mem_shmem_mib'),
   memory('SReclaimable', 'mem_sreclaimable_mib'),
   memory('SUnreclaim', 'mem_sunreclaim_mib'),
-  one('memory_Slab_bytes', 'gauge', 'Memory information field Slab_bytes.', column(slab, 'live')),
+  one('memory_Slab_bytes', 'Memory information field Slab_bytes.', column(slab, 'live')),
   memory('AnonPages', 'mem_anon_mib'),
   memory('Committed_AS', 'mem_committed_mib'),
   memory('CommitLimit', 'mem_commit_limit_mib'),
@@ -142,31 +141,24 @@ export const NODE_FAMILIES: readonly MetricFamily[] = [
   pressure('io_waiting', 'that processes have waited due to IO congestion', 'psi_io_some_us'),
   pressure('io_stalled', 'no process could make progress due to IO congestion', 'psi_io_full_us'),
   pressure('irq_stalled', 'no process could make progress due to IRQ congestion', 'psi_irq_full_us'),
-  metric('context_switches_total', 'counter', 'Total number of context switches.', 'ctxt'),
-  metric('intr_total', 'counter', 'Total number of interrupts serviced.', 'intr'),
-  metric('forks_total', 'counter', 'Total number of forks.', 'forks'),
-  metric('procs_running', 'gauge', 'Number of processes in runnable state.', 'runnable'),
-  metric('procs_blocked', 'gauge', 'Number of processes blocked waiting for I/O to complete.', 'blocked'),
-  metric('processes_threads', 'gauge', 'Allocated threads in system.', 'threads'),
-  metric('filefd_allocated', 'gauge', 'File descriptor statistics: allocated.', 'files_open'),
-  metric('netstat_Tcp_RetransSegs', 'untyped', 'Statistic TcpRetransSegs.', 'tcp_retrans'),
-  one('time_seconds', 'gauge', 'System time in seconds since epoch (1970).', column(timeNow, 'live', { digits: 3 })),
+  metric('context_switches_total', 'Total number of context switches.', 'ctxt'),
+  metric('intr_total', 'Total number of interrupts serviced.', 'intr'),
+  metric('forks_total', 'Total number of forks.', 'forks'),
+  metric('procs_running', 'Number of processes in runnable state.', 'runnable'),
+  metric('procs_blocked', 'Number of processes blocked waiting for I/O to complete.', 'blocked'),
+  metric('processes_threads', 'Allocated threads in system.', 'threads'),
+  metric('filefd_allocated', 'File descriptor statistics: allocated.', 'files_open'),
+  metric('netstat_Tcp_RetransSegs', 'Statistic TcpRetransSegs.', 'tcp_retrans'),
+  one('time_seconds', 'System time in seconds since epoch (1970).', column(timeNow, 'live', { digits: 3 })),
   one(
     'boot_time_seconds',
-    'gauge',
     'Node boot time, in unixtime.',
     column(bootTime, 'live', { kept: { which: BOOT_TIME, how: 'first' } }),
   ),
-  metric(
-    'timex_offset_seconds',
-    'gauge',
-    'Time offset in between local system and reference clock.',
-    'clock_offset_us',
-  ),
-  metric('timex_maxerror_seconds', 'gauge', 'Maximum error in seconds.', 'clock_maxerr_us'),
+  metric('timex_offset_seconds', 'Time offset in between local system and reference clock.', 'clock_offset_us'),
+  metric('timex_maxerror_seconds', 'Maximum error in seconds.', 'clock_maxerr_us'),
   one(
     'timex_sync_status',
-    'gauge',
     'Is clock synchronized to a reliable server (1 = yes, 0 = no).',
     column(isSynchronized, 'live'),
   ),
@@ -174,8 +166,8 @@ export const NODE_FAMILIES: readonly MetricFamily[] = [
   network('transmit_bytes_total', 'tx_bytes'),
   network('receive_packets_total', 'rx_packets'),
   network('transmit_packets_total', 'tx_packets'),
-  network('speed_bytes', 'mbps', 'gauge'),
-  network('carrier', 'carrier', 'gauge'),
+  network('speed_bytes', 'mbps'),
+  network('carrier', 'carrier'),
   disk('read_bytes_total', 'The total number of bytes read successfully, of all disks.', 'disk_read_bytes'),
   disk('written_bytes_total', 'The total number of bytes written successfully, of all disks.', 'disk_write_bytes'),
   disk('reads_completed_total', 'The total number of reads completed successfully, of all disks.', 'disk_reads'),
@@ -185,18 +177,11 @@ export const NODE_FAMILIES: readonly MetricFamily[] = [
     'The weighted # of seconds spent doing I/Os, of all disks.',
     'disk_weighted_ms',
   ),
-  disk('io_now', 'The number of I/Os currently in progress, of all disks.', 'disk_inflight', 'gauge'),
-  metric('filesystem_size_bytes', 'gauge', 'Filesystem size in bytes.', 'root_total_mib', ROOT),
-  metric(
-    'filesystem_avail_bytes',
-    'gauge',
-    'Filesystem space available to non-root users in bytes.',
-    'root_avail_mib',
-    ROOT,
-  ),
+  disk('io_now', 'The number of I/Os currently in progress, of all disks.', 'disk_inflight'),
+  metric('filesystem_size_bytes', 'Filesystem size in bytes.', 'root_total_mib', ROOT),
+  metric('filesystem_avail_bytes', 'Filesystem space available to non-root users in bytes.', 'root_avail_mib', ROOT),
   one(
     'filesystem_readonly',
-    'gauge',
     'Filesystem read-only status.',
     column({ ...setOf('root_total_mib'), take: isReadonly.take }, 'live'),
     ROOT,

@@ -33,8 +33,13 @@ export function escaped(text: string): string {
   return text.replace(/[\\"\n]/g, character => (character === '\n' ? '\\n' : `\\${character}`));
 }
 
+/** The type of a metric by its name. Those that node_exporter takes from vmstat and netstat as they are have none. */
+const typeOf = (name: string) =>
+  name.endsWith('_total') ? 'counter' : /^node_(vmstat|netstat)_/.test(name) ? 'untyped' : 'gauge';
+
 /** The comments before the samples of a family. In OpenMetrics only samples of a counter have the suffix _total. */
-export function headOf(name: string, type: MetricFamily['type'], help: string, format: Format): string {
+export function headOf(name: string, help: string, format: Format): string {
+  const type = typeOf(name);
   const family = format === 'openmetrics' && type === 'counter' ? name.replace(/_total$/, '') : name;
   const text = help
     .replaceAll('\\', '\\\\')
@@ -83,9 +88,9 @@ export class ScrapePlan {
       labelled.push(column);
       return labels.push(label) - 1;
     };
-    this.blocks = families.map(({ name, type, help, series }) => {
+    this.blocks = families.map(({ name, help, series }) => {
       const whole = `${prefix}${name}`;
-      const head = (format: Format) => Buffer.from(headOf(whole, type, help, format));
+      const head = (format: Format) => Buffer.from(headOf(whole, help, format));
       const lines = series.map(({ labels: text, column }): SampleLine => {
         const at = columns.push(column) - 1;
         const label = column.label === undefined ? -1 : place(column.label, at);

@@ -44,13 +44,11 @@ function oddFamilies(
   return [
     {
       name: 'beoboard_odd_judged',
-      type: 'gauge',
       help: '1 while the nodes of jobs are compared, else 0: the file of beoboard scheduler is old or cannot be read, Slurm hides jobs, or the board is stalled, and nothing is known of odd nodes.',
       samples: [[{}, Number(isJudged)]],
     },
     {
       name: 'beoboard_node_odd',
-      type: 'gauge',
       help: '1 for each reading in which the node differs from the other nodes of its job; absent for all others.',
       samples: [...samples.values()],
     },
@@ -77,7 +75,6 @@ export class SchedulerFamilies extends FileFollower<StateResult> {
       ...odd,
       {
         name: 'beoboard_slurm_answer_age_seconds',
-        type: 'gauge',
         help: "Age of Slurm's last answer, as beoboard scheduler has left it.",
         samples: each(answer => {
           const ms = ageOf(answer);
@@ -86,7 +83,6 @@ export class SchedulerFamilies extends FileFollower<StateResult> {
       },
       {
         name: 'beoboard_slurm_left_out',
-        type: 'gauge',
         help: 'Lines of that answer that were not understood and are left out; see the log of beoboard scheduler.',
         samples: each(({ left_out = 0 }) => left_out),
       },
