@@ -238,8 +238,9 @@ const struct bb_memory *census_memory(const struct census *c, uint32_t node) {
 /* ---- The monitor itself ---- */
 
 void add_stalled(struct words *words, const struct census *c) {
-  add_text(words, (c->header->state & BB_BOARD_STATE_CLOSED) != 0 ? "the receiver was stopped"
-           : "the receiver is stalled");
+  const bool is_mirror = c->header->mirror_masters != 0, closed = (c->header->state & BB_BOARD_STATE_CLOSED) != 0;
+  add_text(words, is_mirror && !closed ? "nothing new comes from the master"
+           : is_mirror ? "the mirror was stopped" : closed ? "the receiver was stopped" : "the receiver is stalled");
 }
 
 void add_heartbeat(struct words *words, const struct census *c) {

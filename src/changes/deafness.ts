@@ -2,7 +2,6 @@
 // of nodes.
 
 import { enums } from '../layout/layout.gen.js';
-import { mirrorOf } from '../shm/header.js';
 import { linkName } from '../shm/links.js';
 import { timeOf } from '../shm/sentences.js';
 import type { Snapshot } from '../shm/snapshot.js';
@@ -76,7 +75,7 @@ export function deafText(snapshot: Snapshot): string | undefined {
   const parts = Array.from(times, ([what, some]) => `${what} ${some.join(', ')}`);
   const more = gaps.length - EACH_MOST;
   if (more > 0) parts.push(`${more === 1 ? 'once more' : `${more} more times`} in the last hour`);
-  const who = mirrorOf(snapshot) === undefined ? 'this master' : 'its master';
+  const who = snapshot.isMirror ? 'its master' : 'this master';
   const list = parts.length > 1 ? `${parts.slice(0, -1).join(', ')}, and ${parts.at(-1)}` : parts[0];
   const isKnown = !gaps.some(({ isWhole }) => isWhole);
   const unknown = `: nothing is known of nodes for ${gaps.length === 1 ? 'that time' : 'those times'}`;

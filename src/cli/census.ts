@@ -24,6 +24,7 @@ export interface Census {
   /** The last sentence: nothing is known about nodes, because the monitor is stalled or retired. */
   readonly stalled: boolean;
   readonly closed: boolean;
+  readonly isMirror: boolean;
   /** Wanted nodes as which two machines report, and what is wrong with the monitor itself. */
   readonly warnings: readonly string[];
   /** Undefined: there was no heartbeat yet. */
@@ -48,7 +49,7 @@ export function takeCensus(reader: BoardReader, { keep, among, besides }: NodeFi
   const kept: number[] = [];
   for (let i = 0; i < states.length; i++) if (wanted[states[i]!] && (asked === undefined || asked.has(i))) kept.push(i);
   const names = nodeStates.names(kept);
-  const { stalled, retired, closed, heartbeatAgeMs } = nodeStates.board;
+  const { stalled, retired, closed, isMirror, heartbeatAgeMs } = nodeStates.board;
   const allNames = () => nodeStates.names([...states.keys()]);
   const warnings = [...monitorWarnings(nodeStates.board), ...(besides?.(nodeStates.board, allNames) ?? [])];
   const remarks = linkRemarks(nodeStates, asked);
@@ -74,6 +75,7 @@ export function takeCensus(reader: BoardReader, { keep, among, besides }: NodeFi
     remarks,
     stalled: stalled || retired,
     closed,
+    isMirror,
     heartbeatAgeMs,
     warnings: [...clones, ...warnings],
   };

@@ -335,10 +335,7 @@ async function lookAtBoard(values: ValuesOf<typeof verb>): Promise<(most: number
     ...journalTroubles(values.journalRun, board).map(({ text }) => text),
     ...[unguardedText(schedulerViewOf(values.slurmDir, { names }), board)].filter(text => text !== undefined),
   ];
-  const unknown =
-    ({ closed, heartbeatAgeMs }: Pick<Census, 'closed' | 'heartbeatAgeMs'>) =>
-    () =>
-      ignorance(unknownText(closed, heartbeatAgeMs), fail);
+  const unknown = (board: Parameters<typeof unknownText>[0]) => () => ignorance(unknownText(board), fail);
   try {
     if (where !== undefined) {
       const selection = await select(verb.name, reader, { condition: where }, { keep: () => true, among, besides });

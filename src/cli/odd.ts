@@ -86,7 +86,7 @@ export async function main(argv: string[]): Promise<number> {
   try {
     const snapshot = reader.snapshot();
     if (snapshot.stalled || snapshot.retired) {
-      process.stderr.write(`beoboard odd: ${unknownText(snapshot.closed, snapshot.heartbeatAgeMs)}\n`);
+      process.stderr.write(`beoboard odd: ${unknownText(snapshot)}\n`);
       return NO_BOARD;
     }
     const found = survey(snapshot, { among, holds });

@@ -150,7 +150,7 @@ export async function lookBesideScheduler(
     const wrong = isKnown ? (shown.wrong ?? unknownNames(look, among ?? [])) : slurm.trouble;
     if (wrong !== undefined) process.stderr.write(`beoboard ${verb}: ${wrong}\n`);
     if (!snapshot.stalled && !snapshot.retired) return wrong === undefined ? 0 : 1;
-    process.stderr.write(`beoboard ${verb}: ${unknownText(snapshot.closed, snapshot.heartbeatAgeMs)}\n`);
+    process.stderr.write(`beoboard ${verb}: ${unknownText(snapshot)}\n`);
     return NO_BOARD;
   } finally {
     reader.close();

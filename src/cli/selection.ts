@@ -12,7 +12,7 @@ import { monitorWarnings, type RefusedNode, unheardTexts } from '../trouble/reje
 import type { Census, NodeFilter } from './census.js';
 
 export interface Selection
-  extends Pick<Census, 'notOnBoard' | 'remarks' | 'stalled' | 'closed' | 'heartbeatAgeMs' | 'warnings'> {
+  extends Pick<Census, 'notOnBoard' | 'remarks' | 'stalled' | 'closed' | 'isMirror' | 'heartbeatAgeMs' | 'warnings'> {
   /** The nodes for which it is true, in the order of the board, and the state of each. */
   readonly names: string[];
   readonly states: readonly State[];
@@ -81,7 +81,7 @@ export async function select(
     const refusal = node.refusedSince;
     if (refusal !== undefined) refused.push({ name, state, refusal });
   }
-  const { stalled, retired, closed, heartbeatAgeMs } = snapshot;
+  const { stalled, retired, closed, isMirror, heartbeatAgeMs } = snapshot;
   const texts = news.filter(({ number }) => behind.has(number)).map(({ text }) => text);
   const why = stalled || retired ? [] : unheardTexts(snapshot, refused, [...unheard, ...(missing ?? [])]);
   const clones = stalled || retired ? [] : cloneTexts(snapshot, cloned).map(({ text }) => text);
@@ -93,6 +93,7 @@ export async function select(
     remarks: [...texts, ...why],
     stalled: stalled || retired,
     closed,
+    isMirror,
     heartbeatAgeMs,
     warnings: [...clones, ...monitorWarnings(snapshot), ...(besides?.(snapshot, () => snapshot.names()) ?? [])],
   };

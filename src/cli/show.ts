@@ -81,7 +81,7 @@ export async function main(argv: string[]): Promise<number> {
       for (const user of asked.both) await print([`\n${oneLine(user)} is a user, too, with jobs on ${fold(ofUser)}\n`]);
     }
     if (snapshot.stalled || snapshot.retired) {
-      process.stderr.write(`beoboard show: ${unknownText(snapshot.closed, snapshot.heartbeatAgeMs)}\n`);
+      process.stderr.write(`beoboard show: ${unknownText(snapshot)}\n`);
       return NO_BOARD;
     }
     const missing = found.notOnBoard.length === 0 ? [] : [`not on the board: ${fold(found.notOnBoard)}`];

@@ -8,7 +8,6 @@ import type { NodeGroup } from '../query/groups.js';
 import { ordered } from '../query/sorting.js';
 import { isException, type Survey, type Surveyed } from '../query/survey.js';
 import type { SchedulerView } from '../schedulerfile/schedulerview.js';
-import { mirrorOf } from '../shm/header.js';
 import { isHeard, linkName } from '../shm/links.js';
 import { STATES, type State } from '../shm/liveness.js';
 import { PROBLEM_TEXT, problemsOf } from '../shm/problems.js';
@@ -243,7 +242,7 @@ const PLAIN = /^[\w.:-]+$/;
  * know. Nothing on a mirror.
  */
 function closerLook({ snapshot, nodes }: Survey, odd: readonly Anomaly[]): string[] {
-  if (snapshot.stalled || snapshot.retired || mirrorOf(snapshot) !== undefined) return [];
+  if (snapshot.stalled || snapshot.retired || snapshot.isMirror) return [];
   const explained = new Set(odd.flatMap(({ kind, nodes }) => (EXPLAINING.has(kind) ? nodes : [])));
   for (const node of nodes) {
     const { index, name, state } = node;

@@ -81,7 +81,7 @@ export function boardText(happening: BoardChange): string {
     case 'no_board':
       return `no board: ${happening.why}`;
     case 'stalled':
-      return unknownText(happening.closed, happening.heartbeat_age_ms);
+      return unknownText({ closed: happening.closed, heartbeatAgeMs: happening.heartbeat_age_ms });
     case 'lost':
       return `${counted(happening.count, 'event was', 'events were')} lost: there were more between two looks than the board keeps, or another board replaced it`;
     case 'link_up':

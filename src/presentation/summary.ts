@@ -54,8 +54,7 @@ export function headlineOf(snapshot: Snapshot, nodes: number, counts: Survey['co
   const some = nodes === snapshot.count ? '' : ` of ${snapshot.count}`;
   const all = `${cluster}${some === '' ? plural(nodes) : `${nodes}${some} nodes`}`;
   const mirror = mirrorText(snapshot);
-  if (snapshot.stalled)
-    return `${all}; STALLED: ${unknownText(snapshot.closed, snapshot.heartbeatAgeMs)}${mirror === '' ? '' : `; ${mirror}`}`;
+  if (snapshot.stalled) return `${all}; STALLED: ${unknownText(snapshot)}${mirror === '' ? '' : `; ${mirror}`}`;
   const states = countTexts(counts, unhealthy);
   const refusals = Object.entries(snapshot.refused).map(([reason, count]) => `${count} ${reason}`);
   return [

@@ -32,9 +32,17 @@ export function orNoBoard<T>(read: () => T): T | NoBoard {
   }
 }
 
-/** Why a receiver gives no evidence, in words for people. */
-export function stalledText(closed: boolean): string {
-  return `the receiver ${closed ? 'was stopped' : 'is stalled'}`;
+/** What is known of a receiver, or of a mirror, that gives no evidence. */
+interface Stalled {
+  readonly closed: boolean;
+  readonly isMirror?: boolean;
+  readonly heartbeatAgeMs?: number | undefined;
+}
+
+/** Why it gives none. A mirror cannot tell whether its master, what lies between, or it itself is at fault. */
+export function stalledText({ closed, isMirror = false }: Stalled): string {
+  if (closed) return `the ${isMirror ? 'mirror' : 'receiver'} was stopped`;
+  return isMirror ? 'nothing new comes from the master' : 'the receiver is stalled';
 }
 
 /** The age of a receiver's heartbeat, in words; undefined: there was none yet, negative: its clock is not ours. */
@@ -44,6 +52,6 @@ export function heartbeatText(ageMs: number | undefined): string {
 }
 
 /** The same with the age of its heartbeat, and the consequence. */
-export function unknownText(closed: boolean, heartbeatAgeMs: number | undefined): string {
-  return `${stalledText(closed)}, ${heartbeatText(heartbeatAgeMs)}: nothing is known about nodes`;
+export function unknownText(stalled: Stalled): string {
+  return `${stalledText(stalled)}, ${heartbeatText(stalled.heartbeatAgeMs)}: nothing is known about nodes`;
 }

@@ -288,6 +288,11 @@ export class Snapshot implements SeenNodes {
     return Number(this.evidence.nowNs - this.evidence.heartbeatNs) / 1e6;
   }
 
+  /** Whether a mirror writes the board. */
+  get isMirror(): boolean {
+    return (this.header.mirror_masters ?? 0) !== 0;
+  }
+
   /** For how long the receiver has had no gap, ms, up to its heartbeat. */
   get listenedMs(): number {
     return listenedMs(this.evidence);

@@ -55,7 +55,7 @@ export function receiverFindings(snapshot: Snapshot): Finding[] {
       sinceMs: since,
     });
   if (snapshot.retired) return [unknown('another board has replaced this one')];
-  if (snapshot.stalled) return [unknown(stalledText(snapshot.closed), snapshot.heartbeatAgeMs)];
+  if (snapshot.stalled) return [unknown(stalledText(snapshot), snapshot.heartbeatAgeMs)];
   const found: Finding[] = [];
   const part = reloadFailed(snapshot);
   for (const text of receiverTexts(snapshot))

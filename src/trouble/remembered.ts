@@ -8,7 +8,7 @@ import type { HourTimes } from '../journalfile/state.js';
 import { enums } from '../layout/layout.gen.js';
 import type { Survey, Surveyed } from '../query/survey.js';
 import type { SchedulerView } from '../schedulerfile/schedulerview.js';
-import { mirrorOf, sinceMs } from '../shm/header.js';
+import { sinceMs } from '../shm/header.js';
 import type { Episode, Memory } from '../shm/memory.js';
 import { PROBLEM_TEXT, PROBLEMS, type Problem, problemBit, problemsOf } from '../shm/problems.js';
 import { moment } from '../shm/sentences.js';
@@ -316,7 +316,6 @@ type SilenceSpell = Spell & Fall & { readonly isNow: boolean };
 /** Silences, and times in which a node that is uncertain now was not heard. */
 function silences(snapshot: Snapshot, all: readonly Surveyed[], memories: NodeMemories): SilenceSpell[] {
   const found: SilenceSpell[] = [];
-  const isMirror = mirrorOf(snapshot) !== undefined;
   for (const node of all) {
     const { state, index } = node;
     const silence = memories.get(node)?.silence;
@@ -333,7 +332,7 @@ function silences(snapshot: Snapshot, all: readonly Surveyed[], memories: NodeMe
     const { beganMs, count } = isKnown ? silence : { beganMs: snapshot.ageMs(index), count: (silence?.count ?? 0) + 1 };
     // One that lasted when the receiver was away goes on, although it is uncertain for a while; but for link 0 a mirror
     // does not vouch.
-    const isNow = state === 'silent' || (isKnown && !(isMirror && snapshot.linkOf(index) === 0));
+    const isNow = state === 'silent' || (isKnown && !(snapshot.isMirror && snapshot.linkOf(index) === 0));
     found.push({ node, beganMs, endedMs: undefined, count, sinceMs, isSilent: isNow, isNow });
   }
   return found;

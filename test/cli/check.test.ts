@@ -41,6 +41,7 @@ function census(live: number, others: readonly (readonly [name: string, state: S
     warnings: [],
     stalled: false,
     closed: false,
+    isMirror: false,
     heartbeatAgeMs: 5,
   };
 }

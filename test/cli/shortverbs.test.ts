@@ -40,7 +40,7 @@ import { validOf } from '../kit/madeboard.js';
 import { NOBODY, ROOT_USER } from '../kit/ordinary.js';
 import { boardPath, folder, ROOT, type Teardown } from '../kit/places.js';
 import { PROGRAM } from '../kit/program.js';
-import { makeBoard, numbered, stall, unborn } from '../kit/stateboard.js';
+import { makeBoard, mirrored, numbered, stall, unborn } from '../kit/stateboard.js';
 import { type Answer, verbChild } from '../kit/verbchild.js';
 import { NOT_WHOLE, partOf, WHOLE } from '../kit/whole.js';
 import { writtenBoard } from '../kit/writtenboard.js';
@@ -809,6 +809,17 @@ t.test('a stalled board, and one that was ended', async t => {
   board.writer.close();
   stall(board, 101);
   await compare(t, 'ended', board.path, undefined, 3);
+  const mirror = makeBoard(t, { live: ['n001', 'h1'], silent: ['s1'] });
+  mirrored(mirror);
+  stall(mirror, 70);
+  await compare(t, "a mirror's, stalled", mirror.path);
+  const here = async (...argv: string[]) => (await runHere([...argv, '--board', mirror.path])).stdout;
+  t.match(await here('check'), /UNKNOWN: nothing new comes from the master, its heartbeat is 1m\d+s old: nothing is known/);
+  const { trouble } = JSON.parse(await here('status', '--json'));
+  t.equal(trouble[0].what, 'nothing new comes from the master: the state of nodes is unknown');
+  mirror.writer.close();
+  await compare(t, "a mirror's, ended", mirror.path, undefined, 3);
+  t.match(await here('check'), /UNKNOWN: the mirror was stopped, /);
 });
 
 /** 64-bit words that are not exact as JavaScript numbers: no receiver writes them. */

@@ -80,5 +80,8 @@ export function makeBoard(
 export const stall = ({ path }: Made, seconds: number) =>
   poke(path, [[structs.board_header.fields.heartbeat_ns.offset, monotonicNs() - BigInt(seconds) * S]]);
 
+/** Makes it one of a mirror that knows of one master, and hears none. */
+export const mirrored = ({ path }: Made) => poke(path, [[structs.board_header.fields.mirror_masters.offset, 1n]]);
+
 /** Makes it one whose receiver or mirror has no heartbeat yet. */
 export const unborn = ({ path }: Made) => poke(path, [[structs.board_header.fields.heartbeat_ns.offset, 0n]]);

@@ -3,7 +3,6 @@
 
 import { getter } from '../../layout/codec.js';
 import { bits, enums } from '../../layout/layout.gen.js';
-import { mirrorOf } from '../../shm/header.js';
 import { type LinkEntry, linkName } from '../../shm/links.js';
 import type { State } from '../../shm/liveness.js';
 import { NoBoard, unknownText } from '../../shm/noboard.js';
@@ -66,10 +65,9 @@ const ms = (ns: bigint) => Number(ns / MS);
  * itself, so one silence would look like two.
  */
 function troubleOf(snapshot: Snapshot): string | undefined {
-  if (mirrorOf(snapshot) !== undefined)
-    return "the board is a mirror of another master's: run the bridge on that master";
+  if (snapshot.isMirror) return "the board is a mirror of another master's: run the bridge on that master";
   if (snapshot.retired) return 'the board is retired: another one replaces it';
-  if (snapshot.stalled) return unknownText(snapshot.closed, snapshot.heartbeatAgeMs);
+  if (snapshot.stalled) return unknownText(snapshot);
   if (snapshot.listenedMs < ms(snapshot.evidence.silentAfterNs)) return 'the receiver has not listened for long enough';
   return undefined;
 }
