@@ -4,6 +4,7 @@
 import { enums } from '../layout/layout.gen.js';
 import { linkName } from '../shm/links.js';
 import { countStates, NUMBERED, type State } from '../shm/liveness.js';
+import type { LastWords } from '../shm/memory.js';
 import { NoBoard } from '../shm/noboard.js';
 import type { NodeStates } from '../shm/nodestates.js';
 import { PROBLEMS, type Problem, problemBit } from '../shm/problems.js';
@@ -286,6 +287,7 @@ export class ChangeFollower {
       const what = DETAIL[event];
       const isOfNone =
         what === 'instance' || what === 'master' || what === 'deaf_ms' || event === 'overflow' || event === 'forget';
+      const words = event === 'reboot' ? this.bootWords(subject, stampNs) : undefined;
       changes.push({
         at: stampRealNs,
         event,
@@ -294,7 +296,7 @@ export class ChangeFollower {
         ...(OF_LINKS.includes(event) || isOfNone ? {} : { node: this.#names[subject] }),
         ...(what === undefined ? {} : { [what]: detailOf(what, detail, board) }),
         ...(event === 'clone' ? this.#addressesOf(subject) : {}),
-        ...(event === 'reboot' ? this.#bootWordsOf(subject, stampNs) : {}),
+        ...(words === undefined ? {} : { last_words: saidJson(words) }),
       });
     }
   }
@@ -318,14 +320,13 @@ export class ChangeFollower {
   }
 
   /** What a node had said before its last boot, if the first report of that boot came at `stampNs`. */
-  #bootWordsOf(subject: number, stampNs: bigint): Pick<RingEvent, 'last_words'> {
+  bootWords(subject: number, stampNs: bigint): LastWords | undefined {
     const node = this.#nodeOf(subject);
     const boot = node?.memory;
-    if (node === undefined || boot?.bootNs !== stampNs) return {};
+    if (node === undefined || boot?.bootNs !== stampNs) return undefined;
     const { silentAfterNs, longestIntervalMs } = node.snapshot.evidence;
     const intervals = Math.max(1, Math.min(node.snapshot.intervalOf(node.index), longestIntervalMs) / 1000);
-    const words = boot.bootWords((Number(silentAfterNs) / 1e6) * intervals);
-    return words === undefined ? {} : { last_words: saidJson(words) };
+    return boot.bootWords((Number(silentAfterNs) / 1e6) * intervals);
   }
 
   /** What nodes said last, and what is remembered of them. One look at all: a sensor is compared with all others. */

@@ -415,12 +415,12 @@ export class JournalRecorder {
         if (!this.#isOld('boot', undefined, node, fromMs, false))
           this.#add({ what: { event: 'boot', ...this.#late }, node, fromMs });
     if (lastMs === undefined || this.#isOld('boot', undefined, node, lastMs, false)) return;
-    // Last words are noted at a boot unless it follows a goodbye or a silence, and then they stand since the silence.
-    const { lastWords, silence } = now;
+    const { lastWords } = now;
     const wordsMs = lastWords && timeOf(now, lastWords.reportedMs);
     const was = before.lastWords && timeOf(before, before.lastWords.reportedMs);
-    const endsSilence = silence?.endedMs !== undefined && Math.abs(timeOf(now, silence.endedMs) - lastMs) <= CLOSE_MS;
-    const isSaid = lastWords !== undefined && (endsSilence || (!this.#isFirst && wordsMs !== was));
+    // New words are of this boot, however long it took.
+    const isNews = !this.#isFirst && wordsMs !== was;
+    const isSaid = lastWords !== undefined && (isNews || this.#follows.bootWords(index, now.bootNs) !== undefined);
     const how = isSaid ? { last_words: lastWords.rows } : this.#isFirst ? {} : { goodbye: true };
     const what = { event: 'boot', ...how, ...this.#late };
     this.#add({ what, node, fromMs: lastMs, wordsMs: isSaid ? wordsMs : undefined });

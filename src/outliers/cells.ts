@@ -75,6 +75,12 @@ export class OutlierCells {
     for (const [source, target] of pairs) for (let i = 0; i < count; i++) target[to + i] = source[at + i] as number;
   }
 
+  /** It is marked since before anything is known here. */
+  mark(cell: number, nowMs: number): void {
+    this.isMarked[cell] = 1;
+    this.#countedMs[cell] = nowMs;
+  }
+
   /**
    * Whether a reading of a report that came at `stampMs` is new: the sender renews it every `renewMs`, and a value that
    * is another one is certainly new.

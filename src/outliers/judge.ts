@@ -37,7 +37,7 @@ export interface JobSeen {
 }
 
 /** A node that differs from its peers. Numbers are in the unit of the reading. */
-interface Mark {
+export interface Mark {
   readonly job: string;
   readonly node: string;
   readonly reading: string;
@@ -147,9 +147,11 @@ class JudgedJob {
 
   readonly #counted: CountedValue = { value: 0, stampMs: 0, isLoad: false, isBeyond: false, isWithin: false };
 
+  /** `stood`: marks of before its first look. */
   constructor(
     readonly id: string,
     sinceMs: number,
+    readonly stood: readonly Mark[],
   ) {
     this.#sinceMs = sinceMs;
   }
@@ -179,6 +181,12 @@ class JudgedJob {
       }
     });
     if (before.size > 0 && kept < nodes.length / 2) this.#sinceMs = nowMs;
+    for (const mark of before.size > 0 ? [] : this.stood) {
+      const [node, row] = [nodes.indexOf(mark.node), COMPARED.findIndex(({ reading }) => reading === mark.reading)];
+      if (node < 0 || row < 0) continue;
+      cells.mark(node * ROW + row, nowMs);
+      marks.set(node * ROW + row, mark);
+    }
     [this.#nodes, this.#peers, this.#cells, this.#marks] = [nodes, peers, cells, marks];
     this.#tallies = new Tallies(nodes.length * ROW);
   }
@@ -343,17 +351,30 @@ export class Judge {
   #jobs = new Map<string, JudgedJob>();
   readonly #group = new JudgedGroup();
 
+  /** Marks that an earlier judge left, until the first look: they stand until this one finds otherwise. */
+  #stood: readonly Mark[];
+
+  constructor(stood: readonly Mark[] = []) {
+    this.#stood = stood;
+  }
+
   /** One look at all nodes; `jobs` are all that run, and what is known of others is forgotten. */
   look(seen: NodesSeen, jobs: Iterable<JobSeen>): Judgement {
     const [next, marks, unjudged] = [new Map<string, JudgedJob>(), [] as Mark[], new Map<string, Unjudged>()];
     for (const job of jobs) {
-      const judged = this.#jobs.get(job.id) ?? new JudgedJob(job.id, job.startMs ?? seen.nowMs);
+      const judged = this.#jobs.get(job.id) ?? this.#begin(job, seen.nowMs);
       next.set(job.id, judged);
       const why = judged.look(seen, job, this.#group);
       if (why !== undefined) unjudged.set(job.id, why);
       for (const mark of judged.marks) marks.push(mark);
     }
     this.#jobs = next;
+    this.#stood = [];
     return { marks, unjudged };
+  }
+
+  #begin({ id, startMs }: JobSeen, nowMs: number): JudgedJob {
+    const stood = this.#stood.filter(({ job }) => job === id);
+    return new JudgedJob(id, startMs ?? nowMs, stood);
   }
 }

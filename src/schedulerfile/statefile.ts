@@ -16,6 +16,7 @@ import {
   isNumber,
   isObject,
   isText,
+  jsonOf,
   listOf,
   shapeOf,
   valuesOf,
@@ -124,6 +125,17 @@ export function stateText({ nodes, jobs, differences, odd, ...rest }: SchedulerS
     `${head({ count: list.length, ...rest })},"list":${jsonByRows(list)}}`;
   const odds = odd && `,\n"odd":${head({ ...odd, marks: undefined })},"marks":${jsonByRows(odd.marks)}}`;
   return `${head(rest)},\n"differences":${jsonByRows(differences)}${odds ?? ''},\n"nodes":${answer(nodes)},\n"jobs":${answer(jobs)}}\n`;
+}
+
+/** Clocks that have moved further apart than this are of another boot, ms. */
+const SAME_BOOT_MS = 60_000;
+
+/** The marks that a reader left in its file in this boot; none if there are none, or they cannot be read. */
+export function marksIn(text: string): readonly OddMark[] {
+  const { odd, time_ms = 0, mono_ms = 0 } = (jsonOf(text) ?? {}) as Partial<SchedulerState>;
+  const marks: unknown = isObject(odd) ? odd.marks : undefined;
+  const isOfBoot = Math.abs(time_ms - mono_ms - (Date.now() - monotonicMs())) <= SAME_BOOT_MS;
+  return isOfBoot && listOf(isMark)(marks) ? (marks as readonly OddMark[]) : [];
 }
 
 /** The contents of the file, or a sentence that says why there are none and what to do. */

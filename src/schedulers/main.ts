@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { defineVerb, parseVerb, type ValuesOf } from '../options/options.js';
 import { readExceptions } from '../schedulerfile/matching.js';
 import { nextMs } from '../schedulerfile/scheduler.js';
-import { partialText, stateText } from '../schedulerfile/statefile.js';
+import { marksIn, type OddMark, partialText, stateText } from '../schedulerfile/statefile.js';
 import { onHangup, tellLasting } from '../service/hangup.js';
 import { createLog, type Log } from '../service/log.js';
 import { pause } from '../service/pause.js';
@@ -120,9 +120,10 @@ class Looks {
 
   constructor(
     board: BoardReader,
+    stood: readonly OddMark[],
     private readonly leaveAgain: (round: Round) => void,
   ) {
-    this.#odd = new OddNodes(board);
+    this.#odd = new OddNodes(board, stood);
     this.#timer = setInterval(() => this.#look(), LOOK_MS).unref();
   }
 
@@ -195,7 +196,7 @@ export async function main(argv: string[]): Promise<number> {
     },
   );
   const write = (round: Round) => leave(folder, round, inForce.options.publicJobs && round.closed === undefined);
-  const looks = new Looks(reader, round => {
+  const looks = new Looks(reader, marksIn(leftBefore(folder, 'state')), round => {
     const wrong = write(round);
     if (wrong !== undefined) log.seldom('write', wrong);
   });

@@ -9,7 +9,7 @@ import { MeasureReader } from '../readings/measurereader.js';
 import type { Measure } from '../readings/measures.js';
 import { readingOf } from '../readings/readings.js';
 import type { SchedulerJob } from '../schedulerfile/scheduler.js';
-import { monotonicMs, type OddJobs } from '../schedulerfile/statefile.js';
+import { monotonicMs, type OddJobs, type OddMark } from '../schedulerfile/statefile.js';
 import { NUMBERED } from '../shm/liveness.js';
 import { NoBoard } from '../shm/noboard.js';
 import type { BoardReader } from '../shm/reader.js';
@@ -44,7 +44,7 @@ function objection({ state: { jobs, hidden, scheduler }, matched, mayName }: Rou
 
 export class OddNodes {
   readonly #board: Pick<BoardReader, 'pieces'>;
-  readonly #judge = new Judge();
+  readonly #judge: Judge;
   readonly #values = new Float64Array(MEASURES.length);
   readonly #reader = new MeasureReader(MEASURES, this.#values);
   readonly #cursor = new Cursor();
@@ -58,14 +58,18 @@ export class OddNodes {
   #doubted: ReadonlySet<string> = new Set();
   #kept: Judgement['marks'] = [];
   #why: string | undefined = 'the scheduler has not been asked yet';
-  #last: Judgement = { marks: [], unjudged: new Map() };
+  #last: Judgement;
 
-  /** `clock`: CLOCK_MONOTONIC in ms. */
+  /** `stood`: marks that an earlier reader left; `clock`: CLOCK_MONOTONIC in ms. */
   constructor(
     board: Pick<BoardReader, 'pieces'>,
+    stood: readonly OddMark[] = [],
     readonly clock: () => number = monotonicMs,
   ) {
     this.#board = board;
+    const marks = stood.map(({ since_ms: sinceMs, ...mark }) => ({ ...mark, sinceMs }));
+    this.#last = { marks, unjudged: new Map() };
+    this.#judge = new Judge(marks);
   }
 
   learn(round: Round): void {

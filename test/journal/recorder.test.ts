@@ -482,6 +482,7 @@ t.test('what happened while no daemon ran is told, or counted', past(), async t 
     boots,
     'each boot, by the ring',
   );
+  t.match(world.of('boot').at(-1), { last_words: [], late: true }, 'of the last one also what was said before it');
   world.recorder = undefined;
   world.start();
   world.pass(4, () => report(...all));

@@ -10,7 +10,14 @@ import t from 'tap';
 import { match } from '../../src/schedulerfile/matching.js';
 import type { SchedulerJob } from '../../src/schedulerfile/scheduler.js';
 import { unjudgedText } from '../../src/schedulerfile/schedulerview.js';
-import { readState, type SchedulerState, stateText } from '../../src/schedulerfile/statefile.js';
+import {
+  marksIn,
+  monotonicMs,
+  type OddMark,
+  readState,
+  type SchedulerState,
+  stateText,
+} from '../../src/schedulerfile/statefile.js';
 import { OddNodes } from '../../src/schedulers/oddnodes.js';
 import type { Round } from '../../src/schedulers/poll.js';
 import { busy, type MadeNode, madeBoard, validOf } from '../kit/madeboard.js';
@@ -61,10 +68,10 @@ function after(odd: OddNodes, clock: { ms: number }, ms: number, said: Round) {
   return odd.told;
 }
 
-function scene(mhz = 2300, silent: readonly string[] = []) {
+function scene(mhz = 2300, silent: readonly string[] = [], stood: readonly OddMark[] = []) {
   const clock = { ms: 1e9 };
   const snapshot = madeBoard(nodes(mhz, silent));
-  return { clock, odd: new OddNodes({ pieces: () => [snapshot].values() as never }, () => clock.ms) };
+  return { clock, odd: new OddNodes({ pieces: () => [snapshot].values() as never }, stood, () => clock.ms) };
 }
 
 t.test('a node that differs is marked, by its name on the board', async t => {
@@ -81,6 +88,30 @@ t.test('a node that differs is marked, by its name on the board', async t => {
   t.same(odd.told, { marks: [], unjudged: {} });
   const usual = scene(2900);
   t.same(after(usual.odd, usual.clock, MINUTE, round([job('4711', 'N[1-8]')])), { marks: [], unjudged: {} });
+});
+
+t.test('a mark that an earlier reader left stands until its node is as the others', async t => {
+  const said = round([job('4711', 'N[1-8]')]);
+  const first = scene();
+  const { marks } = after(first.odd, first.clock, MINUTE, said);
+  const left = (time_ms: number) =>
+    stateText({
+      ...{ ...said.state, nodes: { list: [] }, differences: [], odd: first.odd.told },
+      ...{ time_ms, mono_ms: monotonicMs() },
+    });
+  t.same(marksIn(left(Date.now())), marks);
+  t.same(marksIn(left(1)), [], 'of another boot');
+  for (const text of ['', '{', '{"odd":7}', '{"odd":{"marks":[7]}}']) t.same(marksIn(text), []);
+  const { odd, clock } = scene(2300, [], marks);
+  odd.learn(said);
+  t.same(odd.told.marks, marks, 'before the first look');
+  t.equal(after(odd, clock, 5000, said).marks[0]?.since_ms, marks[0]?.since_ms);
+  t.equal(after(odd, clock, MINUTE, said).marks[0]?.since_ms, marks[0]?.since_ms, 'it is the same');
+  const well = scene(2900, [], marks);
+  t.equal(after(well.odd, well.clock, 5000, said).marks.length, 1);
+  t.same(after(well.odd, well.clock, MINUTE, said).marks, []);
+  const over = scene(2300, [], marks);
+  t.same(after(over.odd, over.clock, 5000, round([])).marks, [], 'its job has ended');
 });
 
 t.test('what is not judged, and why', async t => {
