@@ -37,7 +37,7 @@ export interface JobSeen {
 }
 
 /** A node that differs from its peers. Numbers are in the unit of the reading. */
-export interface Mark {
+interface Mark {
   readonly job: string;
   readonly node: string;
   readonly reading: string;
