@@ -87,7 +87,7 @@ export async function runVerb([word, ...argv]: readonly string[]): Promise<numbe
       return 0;
     }
     if (error instanceof UsageError) {
-      process.stderr.write(`${error.message}\n`);
+      process.stderr.write(`beoboard ${name}: ${error.message}\n`);
       return error.exitCode;
     }
     if (error instanceof Failure) {

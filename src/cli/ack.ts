@@ -168,17 +168,17 @@ export async function main(argv: string[]): Promise<number> {
   const { board, until } = values;
   const nowMs = Date.now();
   if (keys.length === 0 && (until !== undefined || values.withdraw || values.reason !== undefined))
-    throw new UsageError(verb.name, 'no key given; beoboard status --json has them under trouble');
+    throw new UsageError('no key given; beoboard status --json has them under trouble');
   if (values.withdraw && until !== undefined)
-    throw new UsageError(verb.name, '--withdraw and --until do not go together; leave one out');
+    throw new UsageError('--withdraw and --until do not go together; leave one out');
   if (keys.length > 0 && !values.withdraw && until === undefined)
-    throw new UsageError(verb.name, 'until when? give --until 18:00, or --until +8h');
+    throw new UsageError('until when? give --until 18:00, or --until +8h');
   checkBoard(board, values.owner);
   const wrong = values.withdraw
     ? withdraw(keys, board, nowMs)
     : until === undefined
       ? []
-      : acknowledge(keys, values, new Date(untilOf(verb.name, until, nowMs)).toISOString());
+      : acknowledge(keys, values, new Date(untilOf(until, nowMs)).toISOString());
   const { acks, why } = present(board, nowMs);
   if (why !== undefined) wrong.push(why);
   const shown = keys.length === 0 ? acks : acks.filter(({ key }) => keys.includes(key));

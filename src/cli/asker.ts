@@ -19,8 +19,8 @@ export function asker(): string {
 }
 
 /** The end of what it holds for, ms since 1970; a time of day is the next one. Throws a UsageError if that is over. */
-export function untilOf(verb: string, until: Moment, nowMs: number): number {
+export function untilOf(until: Moment, nowMs: number): number {
   const ms = until.isTimeOfDay && until.lastMs <= nowMs ? dayLater(until.ms, 1) : until.lastMs;
-  if (ms <= nowMs) throw new UsageError(verb, `--until: ${wallTime(ms)} is over; write 18:00 or +8h`);
+  if (ms <= nowMs) throw new UsageError(`--until: ${wallTime(ms)} is over; write 18:00 or +8h`);
   return ms;
 }

@@ -329,7 +329,7 @@ async function lookAtBoard(values: ValuesOf<typeof verb>): Promise<(most: number
   const { where, nodes: among, fail } = values;
   for (const option of ['ignore', 'recent'] as const)
     if (where !== undefined && values[option] !== undefined)
-      throw new UsageError(verb.name, `--${option} and --where do not go together; leave one out`);
+      throw new UsageError(`--${option} and --where do not go together; leave one out`);
   const reader = new BoardReader(values.board, values.owner);
   const besides = (board: Snapshot, names: () => string[]) => [
     ...journalTroubles(values.journalRun, board).map(({ text }) => text),
@@ -338,7 +338,7 @@ async function lookAtBoard(values: ValuesOf<typeof verb>): Promise<(most: number
   const unknown = (board: Parameters<typeof unknownText>[0]) => () => ignorance(unknownText(board), fail);
   try {
     if (where !== undefined) {
-      const selection = await select(verb.name, reader, { condition: where }, { keep: () => true, among, besides });
+      const selection = await select(reader, { condition: where }, { keep: () => true, among, besides });
       return selection.stalled ? unknown(selection) : most => judgeSelection(selection, where, values, most);
     }
     const census = takeCensus(reader, { keep: state => state !== 'live', among, besides });
@@ -380,7 +380,7 @@ export async function main(argv: string[]): Promise<number> {
   } catch (error) {
     // A monitor takes 2 as critical and reads stdout only.
     if (!(error instanceof UsageError || error instanceof Failure)) throw error;
-    const { message } = error;
+    const message = error instanceof UsageError ? `beoboard ${verb.name}: ${error.message}` : error.message;
     verdict = () => ignorance(message, readAlone(verb, argv, 'fail'));
   }
   const { code, line } = lineOf(verdict);

@@ -188,7 +188,6 @@ export async function main(argv: string[]): Promise<number> {
   if (reading === undefined && entries.length === 0) {
     const others = [...entryReadings().keys(), ...dictionary.flatMap(entry => [entry.field, fullName(entry)])];
     throw new UsageError(
-      verb.name,
       `there is no field ${quote(name)}; ${didYouMean(meantReading(name.replace(ASKED_RECENT, '$1_recent'), others), 'beoboard describe lists them')}`,
     );
   }

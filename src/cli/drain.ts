@@ -91,7 +91,7 @@ async function untilFree(values: DrainOptions, nodes: readonly string[]): Promis
 export async function main(argv: string[]): Promise<number> {
   const { values } = parseVerb(verb, argv);
   const { nodes: names, reason, until } = values;
-  const usage = (wrong: string) => new UsageError(verb.name, wrong);
+  const usage = (wrong: string) => new UsageError(wrong);
   if (names === undefined) throw usage('no nodes are given; write -w LIST');
   if (reason === undefined) throw usage("why? write --reason 'PDU is replaced'");
   // What a list of Slurm's takes for the author of a reason, and what we take for the bridge's.
@@ -99,7 +99,7 @@ export async function main(argv: string[]): Promise<number> {
     throw usage(`--reason: write at most ${REASON_MOST} characters, no [name@seconds], and no beoboard: in front`);
   if (values.wait && !values.do) throw usage('--wait waits for a drain; add --do');
   const nowMs = Date.now();
-  const drain = { reason, by: asker(), ...(until !== undefined && { until_ms: untilOf(verb.name, until, nowMs) }) };
+  const drain = { reason, by: asker(), ...(until !== undefined && { until_ms: untilOf(until, nowMs) }) };
   const look = lookAt(values, names);
   const { view, left, told, hasScheduler } = look;
   if (values.wait && !hasScheduler)

@@ -29,7 +29,7 @@ type JournalEventsOptions = Values<
 /** The time between two looks for what is written next. */
 const LOOK_MS = 250;
 
-const wrong = (what: string) => new UsageError('events', what);
+const wrong = (what: string) => new UsageError(what);
 
 /** The span, and which events of it. Throws a UsageError. */
 function askedOf(values: JournalEventsOptions, isLast: boolean, nowMs: number): EventQuery & { last: number } {

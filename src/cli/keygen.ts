@@ -173,12 +173,11 @@ function ownerOf(given: number | string | undefined, readers: readonly string[])
     : findUser(String(given));
   if (user === undefined)
     throw new UsageError(
-      verb.name,
       `--owner: there is no user ${oneLine(String(given))} in /etc/passwd; name one that is there, or write an id`,
     );
   if (isRoot()) return user;
   if (user.uid === process.geteuid?.()) return undefined;
-  throw new UsageError(verb.name, '--owner: only root can give files to another user; leave it out');
+  throw new UsageError('--owner: only root can give files to another user; leave it out');
 }
 
 /** What is asked for: the keys, each with the lines of its file. */
@@ -186,7 +185,7 @@ function read(argv: string[]) {
   const { values, args } = parseVerb(verb, argv);
   const { keyFile, keyId, owner } = values;
   const file = args[0] ?? '';
-  const usage = (wrong: string) => new UsageError(verb.name, wrong);
+  const usage = (wrong: string) => new UsageError(wrong);
   if (values.relay) {
     if (values.nodes !== undefined || keyFile !== undefined || keyId !== undefined)
       throw usage(
@@ -205,13 +204,13 @@ function read(argv: string[]) {
   const nodes = [...new Set(values.nodes)];
   if (nodes.length > 1 && !isDirectory(file))
     throw usage(`${nodes.length} nodes need a directory to put their keys into; write ${oneLine(file)}/`);
-  return { file, owner, nodes, keys: usable(verb.name, () => readClusterKeys(keyFile, ownerOf(owner, [])?.uid)) };
+  return { file, owner, nodes, keys: usable(() => readClusterKeys(keyFile, ownerOf(owner, [])?.uid)) };
 }
 
 export async function main(argv: string[]): Promise<number> {
   const asked = read(argv);
   const { file } = asked;
-  if (file === '') throw new UsageError(verb.name, 'the file has no name; write a path');
+  if (file === '') throw new UsageError('the file has no name; write a path');
   // Keys of nodes are only copied from here.
   const readers = asked.nodes !== undefined ? [] : asked.relay !== undefined ? [RELAY, DAEMON] : [DAEMON];
   const owner = file === '-' ? undefined : ownerOf(asked.owner, readers);

@@ -74,7 +74,7 @@ async function boardNames(file: string) {
   try {
     return readBoardNames(file);
   } catch (error) {
-    throw error instanceof InputError ? new UsageError(verb.name, `--names: ${error.message}`, error) : error;
+    throw error instanceof InputError ? new UsageError(`--names: ${error.message}`, error) : error;
   }
 }
 
@@ -85,7 +85,7 @@ function tellPartial(slurm: { readonly partial: readonly string[] } | undefined)
 
 /** What refuses options that do not go together, or that lack another one. Throws a UsageError. */
 function check({ forAtLeast, state, healthy, withProblem, names, ...values }: ValuesOf<typeof verb>): void {
-  const refuse = (why: string) => new UsageError(verb.name, why);
+  const refuse = (why: string) => new UsageError(why);
   const together = (one: string, other: string) => refuse(`--${one} and --${other} do not go together; leave one out`);
   const { expand, fold, count, withState } = values;
   const [first, second] = Object.entries({ expand, fold, count, 'with-state': withState }).filter(([, way]) => way);
@@ -138,7 +138,7 @@ export async function main(argv: string[]): Promise<number> {
     const { where: condition, healthy, withProblem } = values;
     const found = await (condition === undefined && !healthy && withProblem === undefined && forAtLeast === undefined
       ? counted(reader, question)
-      : select(verb.name, reader, { condition, healthy, withProblem, forAtLeast }, question));
+      : select(reader, { condition, healthy, withProblem, forAtLeast }, question));
     const missing = new Set(found.notOnBoard);
     const notOnBoard = values.nodes?.names.filter(name => missing.has(toBoard(name))) ?? found.notOnBoard;
     const slurm = values.for && (await schedulerView(values.slurmDir, reader));

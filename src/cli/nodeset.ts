@@ -68,11 +68,9 @@ async function namesOf(lists: readonly string[]): Promise<string[]> {
 export async function main(argv: string[]): Promise<number> {
   const { values, args } = parseVerb(verb, argv);
   const ways = (['expand', 'fold', 'count'] as const).filter(way => values[way]);
-  if (ways.length > 1)
-    throw new UsageError(verb.name, `--${ways[0]} and --${ways[1]} do not go together; leave one out`);
-  if (ways.length === 0)
-    throw new UsageError(verb.name, 'no action is given; write one of --expand, --fold and --count');
-  if (values.nd && !values.fold) throw new UsageError(verb.name, '--nd is a way to fold; write --fold --nd');
+  if (ways.length > 1) throw new UsageError(`--${ways[0]} and --${ways[1]} do not go together; leave one out`);
+  if (ways.length === 0) throw new UsageError('no action is given; write one of --expand, --fold and --count');
+  if (values.nd && !values.fold) throw new UsageError('--nd is a way to fold; write --fold --nd');
   try {
     const without = new Set(values.exclude);
     const within = values.intersection.map(names => new Set(names));
@@ -82,7 +80,7 @@ export async function main(argv: string[]): Promise<number> {
     else if (names.length > 0) await print([`${values.nd ? foldAll(names) : fold(names)}\n`]);
     return 0;
   } catch (error) {
-    if (error instanceof NodesetError || error instanceof InputError) throw new UsageError(verb.name, error.message);
+    if (error instanceof NodesetError || error instanceof InputError) throw new UsageError(error.message);
     throw error;
   }
 }

@@ -72,16 +72,15 @@ async function familiesOf(
 ): Promise<((snapshot: Snapshot) => FamilyOf) | undefined> {
   if (by === undefined) return undefined;
   const { ruleOf } = await import('../query/groups.js');
-  const rule = usable(verb.name, () => ruleOf(by));
+  const rule = usable(() => ruleOf(by));
   return snapshot => node => rule(snapshot, node);
 }
 
 export async function main(argv: string[]): Promise<number> {
   const { values, args } = parseVerb(verb, argv);
   const familyOf = await familiesOf(values.by);
-  const holds =
-    values.where === undefined ? undefined : (await import('../query/conditions.js')).filter(verb.name, values.where);
-  const among = namesOf(verb.name, values.nodes, args);
+  const holds = values.where === undefined ? undefined : (await import('../query/conditions.js')).filter(values.where);
+  const among = namesOf(values.nodes, args);
   const reader = new BoardReader(values.board, values.owner);
   try {
     const snapshot = reader.snapshot();
@@ -102,7 +101,7 @@ export async function main(argv: string[]): Promise<number> {
     process.stderr.write(`beoboard odd: not on the board: ${fold(found.notOnBoard)}\n`);
     return 1;
   } catch (error) {
-    if (error instanceof InputError) throw new UsageError(verb.name, error.message);
+    if (error instanceof InputError) throw new UsageError(error.message);
     throw error;
   } finally {
     reader.close();

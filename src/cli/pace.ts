@@ -40,7 +40,7 @@ function reachLine(forMs: number, wantedMs: number): string {
 
 export async function main(argv: string[]): Promise<number> {
   const { nodes, interval, for: duration, off, via, paceFile, dryRun } = parseVerb(verb, argv).values;
-  const usage = (wrong: string) => new UsageError(verb.name, wrong);
+  const usage = (wrong: string) => new UsageError(wrong);
   if (nodes === undefined) throw usage('no nodes are given; write -w LIST');
   if (off && (interval !== undefined || duration !== undefined))
     throw usage('--off removes the file; leave --interval and --for out');

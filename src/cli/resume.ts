@@ -46,7 +46,7 @@ function alsoOut({ found, view, nodes }: ServiceLook, names: readonly string[]):
 export async function main(argv: string[]): Promise<number> {
   const { values } = parseVerb(verb, argv);
   const { nodes: names } = values;
-  if (names === undefined) throw new UsageError(verb.name, 'no nodes are given; write -w LIST');
+  if (names === undefined) throw new UsageError('no nodes are given; write -w LIST');
   const look = lookAt(values, names);
   look.left.push(...ofEach(look.nodes, node => whyLeft(look, node)));
   const ours = look.nodes.filter(node => whyLeft(look, node) === '').map(({ name }) => name);

@@ -79,21 +79,20 @@ function unknownNames(look: SchedulerLook, names: Iterable<string>): string | un
 }
 
 /** Throws a UsageError if there is a job, and something beside it. */
-function checkAlone(verb: string, job: string | undefined, words: readonly string[], nodes: unknown): void {
+function checkAlone(job: string | undefined, words: readonly string[], nodes: unknown): void {
   if (job !== undefined && (words.length > 1 || nodes !== undefined))
-    throw new UsageError(verb, `job ${oneLine(job)} is shown alone; leave out what stands beside it`);
+    throw new UsageError(`job ${oneLine(job)} is shown alone; leave out what stands beside it`);
 }
 
 /** The nodes, users and the job that these words mean. Throws a UsageError. */
 function lookFor(
-  verb: string,
   words: readonly string[],
   nodes: readonly string[] | undefined,
   look: SchedulerLook,
 ): SchedulerLook & Pick<Meaning, 'both'> & { job?: string | undefined } {
-  const asked = usable(verb, () => meaningOf(words, look.slurm, name => isNode(look, name)));
+  const asked = usable(() => meaningOf(words, look.slurm, name => isNode(look, name)));
   const [job] = asked.jobs;
-  checkAlone(verb, job, words, nodes);
+  checkAlone(job, words, nodes);
   const isAll = words.length === 0 && nodes === undefined;
   const among = isAll ? undefined : new Set([...(nodes ?? []), ...asked.nodes]);
   return { ...look, among, users: new Set(asked.users), both: asked.both, job };
@@ -106,9 +105,8 @@ export async function lookBesideScheduler(
   words: readonly string[],
   show: (look: SchedulerLook, job: string | undefined) => LookResult,
 ): Promise<number> {
-  usable(verb, () => checkLists(words));
+  usable(() => checkLists(words));
   checkAlone(
-    verb,
     words.find(word => isJobId(word) && !/[a-z]/i.test(word)),
     words,
     options.nodes,
@@ -118,7 +116,7 @@ export async function lookBesideScheduler(
     const snapshot = reader.snapshot();
     const slurm = schedulerViewOf(options.slurmDir, snapshot);
     const found = survey(snapshot);
-    const look = lookFor(verb, words, options.nodes, { found, slurm, nodeOf: nodesOf(found), among: undefined });
+    const look = lookFor(words, options.nodes, { found, slurm, nodeOf: nodesOf(found), among: undefined });
     const { among, users = new Set(), both } = look;
     const shown = show(look, look.job);
     // Who has the name of a node is told apart from it.

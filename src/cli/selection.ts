@@ -34,11 +34,10 @@ const isHealthy = (node: Node) => node.state === 'live' && node.problems.length 
  * Since when a node is live is remembered; one in another state is in it since its last report. Throws a UsageError of
  * the verb if nothing is remembered.
  */
-function isLongSo(verb: string, { state, ageMs, memory }: Node, leastMs: number): boolean {
+function isLongSo({ state, ageMs, memory }: Node, leastMs: number): boolean {
   if (state !== 'live') return (ageMs ?? 0) >= leastMs;
   if (memory === undefined)
     throw new UsageError(
-      verb,
       '--for-at-least: this board does not remember since when nodes are live; restart its receiver, which is of an earlier version',
     );
   return (memory.heardMs ?? 0) >= leastMs;
@@ -46,12 +45,11 @@ function isLongSo(verb: string, { state, ageMs, memory }: Node, leastMs: number)
 
 /** Checks the condition for each node. Throws NoBoard, and a UsageError of the verb for an invalid condition. */
 export async function select(
-  verb: string,
   reader: BoardReader,
   { condition, healthy, withProblem, forAtLeast }: SelectionFilter,
   { keep, among, besides }: NodeFilter,
 ): Promise<Selection> {
-  const meets = condition === undefined ? () => true : (await import('../query/conditions.js')).filter(verb, condition);
+  const meets = condition === undefined ? () => true : (await import('../query/conditions.js')).filter(condition);
   const fits = (node: Node) =>
     (!healthy || isHealthy(node)) &&
     (withProblem === undefined || node.problems.some(problem => withProblem.includes(problem)));
@@ -73,7 +71,7 @@ export async function select(
     const { clone } = node;
     if (clone !== undefined) cloned.push({ name, clone });
     if (!keep(state) || !fits(node) || !meets(node)) continue;
-    if (forAtLeast !== undefined && !isLongSo(verb, node, forAtLeast)) continue;
+    if (forAtLeast !== undefined && !isLongSo(node, forAtLeast)) continue;
     names.push(name);
     states.push(state);
     if (!mayBeRefused(state)) continue;

@@ -42,16 +42,15 @@ const LONGEST_LINE = 120;
 
 export async function main(argv: string[]): Promise<number> {
   const { values, args } = parseVerb(verb, argv);
-  if (values.nodes === undefined && args.length === 0)
-    throw new UsageError(verb.name, 'no node given; write beoboard show NODE');
-  if (values.raw && values.json) throw new UsageError(verb.name, '--raw and --json do not go together; leave one out');
-  usable(verb.name, () => checkLists(args));
+  if (values.nodes === undefined && args.length === 0) throw new UsageError('no node given; write beoboard show NODE');
+  if (values.raw && values.json) throw new UsageError('--raw and --json do not go together; leave one out');
+  usable(() => checkLists(args));
   const reader = new BoardReader(values.board, values.owner);
   try {
     const snapshot = reader.snapshot();
     const slurm = schedulerViewOf(values.slurmDir, snapshot);
     const names = new Set(snapshot.names());
-    const asked = usable(verb.name, () => meaningOf(args, slurm, name => names.has(name)));
+    const asked = usable(() => meaningOf(args, slurm, name => names.has(name)));
     const jobs = asked.jobs.map(id => withId(slurm.jobs, id));
     const of = (users: readonly string[]) => slurm.jobs.filter(({ user }) => users.includes(user));
     const chosen = nodesOfJobs(slurm, [...jobs.flat(), ...of(asked.users)]);

@@ -111,7 +111,7 @@ function disagreement(options: StatusOptions): string | undefined {
 /** Throws a UsageError for an unknown field even without a board, so that nobody waits to learn of a typing error. */
 async function checkFields({ columns, sort, by }: StatusOptions): Promise<void> {
   const groups = by && (await import('../query/groups.js'));
-  usable(verb.name, () => {
+  usable(() => {
     if (columns !== undefined) chosenColumns(columns);
     if (sort !== undefined) sortField(sort);
     if (by !== undefined) groups?.ruleOf(by);
@@ -181,12 +181,11 @@ export async function main(argv: string[]): Promise<number> {
   const { values: told, args, given } = parseVerb(verb, argv);
   const values = { ...told, csv: told.csv || told.csvSafe };
   const wrong = disagreement(values);
-  if (wrong !== undefined) throw new UsageError(verb.name, wrong);
+  if (wrong !== undefined) throw new UsageError(wrong);
   await checkFields(values);
   const { where: text } = values;
-  const where =
-    text === undefined ? undefined : { text, holds: (await import('../query/conditions.js')).filter(verb.name, text) };
-  const nodes = namesOf(verb.name, values.nodes, args);
+  const where = text === undefined ? undefined : { text, holds: (await import('../query/conditions.js')).filter(text) };
+  const nodes = namesOf(values.nodes, args);
   const choice: Choice = { among: nodes, holds: where?.holds };
   const asked = commandOptions(given, args, nodes);
   const reader = new BoardReader(values.board, values.owner);
@@ -214,7 +213,7 @@ export async function main(argv: string[]): Promise<number> {
     if (values.csv) process.stderr.write(`beoboard status: not on the board: ${fold(found.notOnBoard)}\n`);
     return 1;
   } catch (error) {
-    if (error instanceof InputError) throw new UsageError(verb.name, error.message);
+    if (error instanceof InputError) throw new UsageError(error.message);
     throw error;
   } finally {
     reader.close();

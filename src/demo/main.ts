@@ -192,7 +192,7 @@ const ENDS = ['SIGINT', 'SIGTERM', 'SIGQUIT', 'SIGHUP'] as const;
 export async function main(argv: string[]): Promise<number> {
   const { values, given } = parseVerb(verb, argv);
   const ofRack = values.alone && ['silent-from', 'silent-for'].find(name => given.has(name));
-  if (ofRack) throw new UsageError(verb.name, `--${ofRack} is for a simulated rack; leave it or --alone out`);
+  if (ofRack) throw new UsageError(`--${ofRack} is for a simulated rack; leave it or --alone out`);
   let end: () => void = () => undefined;
   let fail: (error: Error) => void = () => undefined;
   const ended = new Promise<void>((resolve, reject) => {

@@ -198,16 +198,12 @@ function namesOf({ board, clusterName }: GangliaOptions, clusters: readonly (str
   const unknown = [...names.keys()].find(name => !found.includes(name));
   if (unknown !== undefined && !found.includes(undefined))
     throw new UsageError(
-      verb.name,
       `--cluster-name: no board is of cluster ${unknown}, but of ${found.join(', ')}; write that, or --board ${unknown}=PATH`,
     );
   const shown = found.map(name => name && (names.get(name) ?? name));
   const twice = shown.find((name, i) => name !== undefined && shown.indexOf(name) < i);
   if (twice !== undefined)
-    throw new UsageError(
-      verb.name,
-      `--board: two clusters are called ${twice}, and gmetad would count one of them; ${RENAME}`,
-    );
+    throw new UsageError(`--board: two clusters are called ${twice}, and gmetad would count one of them; ${RENAME}`);
   return names;
 }
 

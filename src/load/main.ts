@@ -77,7 +77,6 @@ function intervalOf(options: LoadOptions, size: number): number {
   const ms = Math.round((1000 * size) / options.rate);
   if (ms < 100 || ms > 600_000)
     throw new UsageError(
-      verb.name,
       `--rate ${options.rate} does not fit ${size} nodes, which send ${Math.ceil(size / 600)} to ${size * 10} reports a second; change ${options.nodes === undefined ? '--size' : '--nodes'} or --rate`,
     );
   return ms;
@@ -88,22 +87,16 @@ function readOptions(argv: string[]): { options: LoadOptions; to: Address } {
   const { values: options, given } = parseVerb(verb, argv);
   const [to, ...more] = options.to;
   if (to === undefined || to === '-' || more.length > 0)
-    throw new UsageError(verb.name, 'one master is needed; write --to ADDR once');
+    throw new UsageError('one master is needed; write --to ADDR once');
   const ofSilent = ['silent-from', 'silent-for'].find(name => given.has(name));
   if (ofSilent !== undefined && options.silent === undefined)
-    throw new UsageError(
-      verb.name,
-      `--${ofSilent} is only for the nodes of --silent; give these, too, or leave it out`,
-    );
+    throw new UsageError(`--${ofSilent} is only for the nodes of --silent; give these, too, or leave it out`);
   const ofJobs = ['jobs-file', 'odd'].find(name => given.has(name));
   if (ofJobs !== undefined && options.jobs === undefined)
-    throw new UsageError(verb.name, `--${ofJobs} is only for jobs; give --jobs, too, or leave it out`);
+    throw new UsageError(`--${ofJobs} is only for jobs; give --jobs, too, or leave it out`);
   const { odd = [], jobs = 0 } = options;
   if (odd.length > jobs)
-    throw new UsageError(
-      verb.name,
-      `--odd: ${odd.length} faults need as many jobs; give a higher --jobs, or fewer faults`,
-    );
+    throw new UsageError(`--odd: ${odd.length} faults need as many jobs; give a higher --jobs, or fewer faults`);
   return { options, to };
 }
 
@@ -121,7 +114,6 @@ function tellJobs(jobs: JobWork, path: string, nameOf: (i: number) => string, lo
   } catch (error) {
     const why = (error as NodeJS.ErrnoException).code;
     throw new UsageError(
-      verb.name,
       `--jobs-file: cannot write ${oneLine(path)}: ${why}; name a file in a folder that you may write`,
     );
   }
@@ -151,7 +143,7 @@ export async function main(argv: string[]): Promise<number> {
   const digits = String(size).length;
   const nameOf = (i: number) => nodes?.[i] ?? `${options.prefix}${String(i + 1).padStart(digits, '0')}`;
   const { keyFile } = options;
-  const [key] = keyFile === undefined ? [] : usable(verb.name, () => readClusterKeys(keyFile));
+  const [key] = keyFile === undefined ? [] : usable(() => readClusterKeys(keyFile));
   const bootMs = Number(readClocks().bootNs / 1_000_000n);
   const jobs = options.jobs && new JobWork(size, options.jobs, intervalMs, options.seed, options.odd ?? [], bootMs);
   const full = placesOf(options, 'full', size, nameOf);
@@ -209,7 +201,6 @@ function placesOf(
       const place = places.get(name);
       if (place !== undefined) return place;
       throw new UsageError(
-        verb.name,
         `--${option}: ${name} is not one of the nodes; name some of ${nameOf(0)} to ${nameOf(size - 1)}`,
       );
     }),

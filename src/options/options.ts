@@ -31,7 +31,7 @@ export function parseVerb<K extends OptionName, F extends OptionForms>(
   verb: Verb<K, F>,
   argv: readonly string[],
 ): { values: Values<K, F>; args: readonly string[]; given: ReadonlyMap<string, readonly string[]> } {
-  return usable(verb.name, () => {
+  return usable(() => {
     const line = takeApart(verb, argv);
     if (line === undefined) throw new HelpShown(helpOf(verb, process.stdout.columns ?? 80));
     const config = line.texts.get('config');

@@ -30,18 +30,10 @@ It listens on this machine only. For TLS and passwords, use a proxy. SIGTERM, SI
 type PrometheusOptions = ValuesOf<typeof verb>;
 
 /** The boards of the options. Throws a UsageError if two would have the same name. */
-export function boardsOf(
-  verbName: string,
-  { board, owner }: Pick<PrometheusOptions, 'board' | 'owner'>,
-): ScrapedBoard[] {
+export function boardsOf({ board, owner }: Pick<PrometheusOptions, 'board' | 'owner'>): ScrapedBoard[] {
   const boards = board.map(({ name, path }) => new ScrapedBoard(name, path, owner));
   // Of several no two are ever told as one.
-  return boards.length < 2
-    ? boards
-    : distinct(
-        verbName,
-        boards.map(board => board.keepName()),
-      );
+  return boards.length < 2 ? boards : distinct(boards.map(board => board.keepName()));
 }
 
 /** The shards of the board as targets, each with its own name: without it they would share one `up`. */
@@ -100,7 +92,7 @@ export function responder(exporter: Exporter, { nodeMetrics }: Pick<PrometheusOp
 
 export async function main(argv: string[]): Promise<number> {
   const { values: options } = parseVerb(verb, argv);
-  const exporter = new Exporter(boardsOf(verb.name, options), new SchedulerFamilies(options.slurmDir));
+  const exporter = new Exporter(boardsOf(options), new SchedulerFamilies(options.slurmDir));
   const log = createLog(verb.name);
   const server = new HttpServer(responder(exporter, options), {
     names: options.allowHost,

@@ -24,12 +24,9 @@ function* written(pieces: Iterable<Uint8Array | undefined>): Generator<Uint8Arra
 export async function main(argv: string[]): Promise<number> {
   const { values } = parseVerb(verb, argv);
   if (values.nodeMetrics && values.collect !== undefined)
-    throw new UsageError(
-      verb.name,
-      '--collect chooses what to tell under our own names; leave it out, or --node-metrics',
-    );
-  const collectors = usable(verb.name, () => collectorsOf(values.collect ?? []));
-  const exporter = new Exporter(boardsOf(verb.name, values));
+    throw new UsageError('--collect chooses what to tell under our own names; leave it out, or --node-metrics');
+  const collectors = usable(() => collectorsOf(values.collect ?? []));
+  const exporter = new Exporter(boardsOf(values));
   const looks = exporter.boards.map(board => board.look());
   const missing = looks.find(look => look instanceof NoBoard);
   if (missing !== undefined && looks.every(look => look instanceof NoBoard)) throw missing;

@@ -450,12 +450,12 @@ export function parseCondition(text: string): Condition {
   return new Parser(tokens(text)).whole();
 }
 
-/** The same for a command line: throws a UsageError of the verb. */
-export function filter(verb: string, text: string): Condition {
+/** The same for a command line: throws a UsageError. */
+export function filter(text: string): Condition {
   try {
     return parseCondition(text);
   } catch (error) {
-    if (error instanceof InputError) throw new UsageError(verb, `--where: ${error.message}`);
+    if (error instanceof InputError) throw new UsageError(`--where: ${error.message}`);
     throw error;
   }
 }

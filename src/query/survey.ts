@@ -24,9 +24,9 @@ export interface Survey {
 }
 
 /** The names that the user asks a verb about, by -w or by lists without it; undefined: all. */
-export function namesOf(verb: string, nodes: string[] | undefined, lists: readonly string[]): string[] | undefined {
+export function namesOf(nodes: string[] | undefined, lists: readonly string[]): string[] | undefined {
   if (lists.length === 0) return nodes;
-  return [...(nodes ?? []), ...usable(verb, () => lists.flatMap(list => readNodes(list)))];
+  return [...(nodes ?? []), ...usable(() => lists.flatMap(list => readNodes(list)))];
 }
 
 export interface Choice {

@@ -16,7 +16,7 @@ export const verb = defineVerb({
 
 export async function main(argv: string[]): Promise<number> {
   const { board, nodes, json: isJson } = parseVerb(verb, argv).values;
-  if (nodes === undefined) throw new UsageError(verb.name, '--nodes is needed; write -w node017');
+  if (nodes === undefined) throw new UsageError('--nodes is needed; write -w node017');
   const names = [...new Set(nodes)];
   const result = await changeBoard(board, 'clear', names, writer => sortCleared(names, writer.clear(names)));
   const { cleared, nothing, unknown } = result;

@@ -18,7 +18,7 @@ export const verb = defineVerb({
 
 export async function main(argv: string[]): Promise<number> {
   const { values: options, args } = parseVerb(verb, argv);
-  const names = [...new Set(usable(verb.name, () => readNodes(args[0] ?? '')))];
+  const names = [...new Set(usable(() => readNodes(args[0] ?? '')))];
   const { forgotten, unknown } = await changeBoard(options.board, 'forget', names, writer =>
     sortOut(names, writer.forget(names)),
   );

@@ -119,23 +119,20 @@ function readOptions(argv: string[]): ReceiverOptions {
   const { values: options } = parseVerb(verb, argv);
   if (Buffer.byteLength(controlPath(options.board)) > MOST_SOCKET_PATH)
     throw new UsageError(
-      verb.name,
       `--board is too long for a socket beside it (${controlPath('PATH')}); choose a path of at most ${MOST_SOCKET_PATH - controlPath('').length} bytes`,
     );
   const { uncertainAfter, silentAfter } = options;
   if (uncertainAfter >= silentAfter)
     throw new UsageError(
-      verb.name,
       `--uncertain-after ${writeDuration(uncertainAfter)} is not below --silent-after ${writeDuration(silentAfter)}; ${limitsAdvice(silentAfter)}`,
     );
   const { nodes, capacity } = options;
   if (nodes !== undefined && nodes.length > capacity)
-    throw new UsageError(verb.name, `${nodes.length} nodes do not fit; give --capacity ${nodes.length}`);
+    throw new UsageError(`${nodes.length} nodes do not fit; give --capacity ${nodes.length}`);
   if (options.interface !== undefined && options.group.length === 0)
-    throw new UsageError(verb.name, '--interface is only for multicast groups; add --group, or leave it out');
+    throw new UsageError('--interface is only for multicast groups; add --group, or leave it out');
   if (options.forgetAfter !== undefined && options.require === 'none')
     throw new UsageError(
-      verb.name,
       '--forget-after and --require none do not go together: whoever is forgotten could be forged without a signature; leave one out',
     );
   return options;
@@ -147,7 +144,7 @@ const [LONGEST_MS, LONGEST_PROVED_MS] = [60_000, 600_000];
 /** Reads the key file, too. */
 function boardOptions(options: ReceiverOptions): BoardOptions {
   const { board, cluster, capacity, uncertainAfter, silentAfter, nodes } = options;
-  const trust = readTrust(verb.name, options);
+  const trust = readTrust(options);
   // Where anybody can send a report that counts, one that says ten minutes must not hold for 45.
   const isProved = trust !== undefined && trust.required !== 'none';
   const longestInterval = options.longestInterval ?? (isProved ? LONGEST_PROVED_MS : LONGEST_MS);
@@ -190,7 +187,7 @@ function change(
   try {
     receiver.change({ ...writerOptions(board), path: options.board });
   } catch (error) {
-    throw new UsageError(verb.name, (error as Error).message);
+    throw new UsageError((error as Error).message);
   }
   receiver.setLocal(changed.local.flat());
   const { nodes, capacity } = changed;
@@ -206,7 +203,7 @@ async function readableOptions(options: ReceiverOptions, service: Service, stop:
   for (let waits = false; ; waits = true) {
     const board = firstOptions(options, service);
     if (!(board instanceof UsageError)) return board;
-    const why = `${board.wrong}; no report is taken until it can be read`;
+    const why = `${board.message}; no report is taken until it can be read`;
     log.seldom('keys', why);
     // It has started: a manager would end a start that lasts, after a minute in which nobody sees why.
     if (!waits) {

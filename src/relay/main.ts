@@ -83,13 +83,13 @@ const LASTING = ['board', 'owner', 'site', 'master'] as const;
 /** Reads the options, and the files that they name. Throws a UsageError. */
 function read(argv: string[]) {
   const options: ValuesOf<typeof verb> = parseVerb(verb, argv).values;
-  const need = (name: string) => new UsageError(verb.name, `--${name} is needed; see beoboard relay --help`);
+  const need = (name: string) => new UsageError(`--${name} is needed; see beoboard relay --help`);
   const { nats, site, keyFile } = options;
   if (nats.length === 0) throw need('nats');
   if (site === undefined) throw need('site');
   if (keyFile === undefined) throw need('key-file');
-  usable(verb.name, () => accessOf(options));
-  return { options, site, key: usable(verb.name, () => readRelayKey(keyFile)) };
+  usable(() => accessOf(options));
+  return { options, site, key: usable(() => readRelayKey(keyFile)) };
 }
 
 export async function main(argv: string[]): Promise<number> {
@@ -120,7 +120,7 @@ export async function main(argv: string[]): Promise<number> {
   const subject = subjectOf(site, cluster, options.master);
   const { key } = inForce;
   const lost = (why: string) => log.seldom('lost', why);
-  const bus = usable(verb.name, () => new NatsBus(`beoboard relay ${subject}`, inForce.options, log, lost));
+  const bus = usable(() => new NatsBus(`beoboard relay ${subject}`, inForce.options, log, lost));
   const relay = new Relay({ path: options.board, owner: options.owner, subject, cluster, key, log }, bus);
   const status = () => statusLine(relay, bus, subject);
   running = { relay, bus, status };

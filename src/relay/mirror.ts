@@ -60,7 +60,7 @@ type MirrorConfig = ReturnType<typeof read>;
 /** Reads the options, and the files that they name. Throws a UsageError. */
 function read(argv: string[]) {
   const options: ValuesOf<typeof verb> = parseVerb(verb, argv).values;
-  const wrong = (what: string) => new UsageError(verb.name, what);
+  const wrong = (what: string) => new UsageError(what);
   const { nats, site, cluster, trust } = options;
   if (nats.length === 0) throw wrong('--nats is needed; see beoboard mirror --help');
   if (site === undefined) throw wrong('--site is needed; see beoboard mirror --help');
@@ -70,9 +70,9 @@ function read(argv: string[]) {
   if (trust.length > MOST_MASTERS) throw wrong(`--trust: a mirror knows at most ${MOST_MASTERS} masters`);
   const twice = trust.find(({ name }, i) => trust.findIndex(other => other.name === name) < i);
   if (twice !== undefined) throw wrong(`--trust names ${twice.name} twice; leave one out`);
-  const masters = trust.map(({ name, path }) => ({ name, key: usable(verb.name, () => readRelayPublicKey(path)) }));
-  usable(verb.name, () => accessOf(options));
-  return { options, site, cluster, masters, trust: readTrust(verb.name, options) };
+  const masters = trust.map(({ name, path }) => ({ name, key: usable(() => readRelayPublicKey(path)) }));
+  usable(() => accessOf(options));
+  return { options, site, cluster, masters, trust: readTrust(options) };
 }
 
 function follow(
@@ -85,7 +85,7 @@ function follow(
     log.seldom('lost', `${why}: a gap`);
     follower?.lost(slow);
   };
-  const bus = usable(verb.name, () => new NatsBus(`beoboard mirror ${cluster}`, options, log, lost));
+  const bus = usable(() => new NatsBus(`beoboard mirror ${cluster}`, options, log, lost));
   // A word of subjects has no dot.
   const name = options.name.replaceAll('.', '_');
   try {

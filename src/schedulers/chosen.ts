@@ -17,9 +17,9 @@ export function schedulerOf(name: string, options: CallOptions): Scheduler {
   return name === 'gridengine' ? gridEngine(options) : slurm(slurmCalls(options));
 }
 
-/** The same, to be given orders by that verb. Throws a UsageError if it takes none. */
-export function controllerOf(verb: string, name: string, options: CallOptions): Controller {
+/** The same, to be given orders. Throws a UsageError if it takes none. */
+export function controllerOf(name: string, options: CallOptions): Controller {
   if (name !== 'slurm')
-    throw new UsageError(verb, `--scheduler ${name.replace(/:.*/s, ':')} takes no orders; only slurm does`);
+    throw new UsageError(`--scheduler ${name.replace(/:.*/s, ':')} takes no orders; only slurm does`);
   return slurmOrders(options);
 }

@@ -158,7 +158,7 @@ interface SchedulerConfig extends Asked {
 function read(argv: string[], stop: AbortSignal, name?: string): SchedulerConfig {
   const { values: options } = parseVerb(verb, argv);
   const { slurmNames, slurmBin } = options;
-  const exceptions = slurmNames === undefined ? {} : usable(verb.name, () => readExceptions(slurmNames));
+  const exceptions = slurmNames === undefined ? {} : usable(() => readExceptions(slurmNames));
   return {
     options,
     exceptions,

@@ -69,7 +69,7 @@ type SenderOptions = ValuesOf<typeof verb>;
 /** The part of the course that follows from the options, and may change while the sender runs. */
 function courseOf(options: SenderOptions, rest: Omit<Identity, 'name' | 'cluster' | 'intervalMs' | 'key'>): Course {
   const { name, cluster, interval, aligned, keyFile } = options;
-  const key = keyFile === undefined ? undefined : usable(verb.name, () => readSigningKey(keyFile, name));
+  const key = keyFile === undefined ? undefined : usable(() => readSigningKey(keyFile, name));
   return { identity: { ...rest, name, cluster, intervalMs: interval, key }, aligned };
 }
 
@@ -160,17 +160,12 @@ function readOptions(argv: string[]): SenderOptions {
   const { values, given } = parseVerb(verb, argv);
   const { check } = values;
   const options = check ? { ...values, once: true, to: values.to.filter(to => to !== '-') } : values;
-  if (options.to.length === 0)
-    throw new UsageError(verb.name, 'nowhere to report to; write --to ADDR, or --to - for stdout');
-  if (options.pretend !== undefined && !options.once)
-    throw new UsageError(verb.name, '--pretend makes one report; add --once');
+  if (options.to.length === 0) throw new UsageError('nowhere to report to; write --to ADDR, or --to - for stdout');
+  if (options.pretend !== undefined && !options.once) throw new UsageError('--pretend makes one report; add --once');
   if (options.paceMin > options.paceMax)
-    throw new UsageError(
-      verb.name,
-      '--pace-min is longer than --pace-max; give a shorter --pace-min or a longer --pace-max',
-    );
+    throw new UsageError('--pace-min is longer than --pace-max; give a shorter --pace-min or a longer --pace-max');
   if (!given.has('name') && isNobodysName(shortHostName('name')) && !options.to.every(isHere))
-    throw options.once ? new Failure(`beoboard ${verb.name}: ${UNNAMED}`, 1) : new UsageError(verb.name, UNNAMED);
+    throw options.once ? new Failure(UNNAMED, 1) : new UsageError(UNNAMED);
   return options;
 }
 
@@ -192,7 +187,7 @@ async function optionsWhenNamed(argv: string[], service: Service, log: Log): Pro
     try {
       return readOptions(argv);
     } catch (error) {
-      if (!(error instanceof UsageError) || error.wrong !== UNNAMED) throw error;
+      if (!(error instanceof UsageError) || error.message !== UNNAMED) throw error;
       if (stop === undefined) {
         stop = onStop();
         process.on('SIGHUP', () => undefined); // Asked again each second.
@@ -211,7 +206,7 @@ export async function main(argv: string[]): Promise<number> {
   const options = await optionsWhenNamed(argv, service, log);
   if (options === undefined) return 0;
   const { pretend } = options;
-  const pretence = pretend === undefined ? undefined : usable(verb.name, () => readPretence(pretend));
+  const pretence = pretend === undefined ? undefined : usable(() => readPretence(pretend));
   const identity = runOf(options, pretence, log);
   const course = keysAtStart(service.isManaged, () => courseOf(options, identity));
   const destinations = new Destinations(options, log);

@@ -35,9 +35,9 @@ export function onHangup(
       if (!(error instanceof UsageError)) throw error;
       failed(error);
       const retries = error.cause?.about === 'keys';
-      if (!isRetry || error.wrong !== logged)
-        log.error(`SIGHUP: ${error.wrong}; nothing has changed${retries ? ', tries again' : ''}`);
-      logged = error.wrong;
+      if (!isRetry || error.message !== logged)
+        log.error(`SIGHUP: ${error.message}; nothing has changed${retries ? ', tries again' : ''}`);
+      logged = error.message;
       if (retries) again = setTimeout(read, AGAIN_MS, true).unref();
     } finally {
       service.ready(status());

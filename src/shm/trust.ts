@@ -30,13 +30,13 @@ export function trustOptions(trust: Trust | undefined): TrustOptions {
 
 type KeyOptions = Values<'key-file' | 'require' | 'clock-window'>;
 
-/** Reads the key file; undefined if there is none. Throws a UsageError of the verb. */
-export function readTrust(verb: string, { keyFile, require, clockWindow }: KeyOptions): Trust | undefined {
+/** Reads the key file; undefined if there is none. Throws a UsageError. */
+export function readTrust({ keyFile, require, clockWindow }: KeyOptions): Trust | undefined {
   if (keyFile === undefined) {
     if (require === undefined || require === 'none') return undefined;
-    throw new UsageError(verb, `--require ${require} needs a key to verify with; give --key-file`);
+    throw new UsageError(`--require ${require} needs a key to verify with; give --key-file`);
   }
-  return { keys: usable(verb, () => readClusterKeys(keyFile)), required: require ?? 'cluster', clockWindow };
+  return { keys: usable(() => readClusterKeys(keyFile)), required: require ?? 'cluster', clockWindow };
 }
 
 /** Says which reports are trusted; says nothing if reports are not verified and were not verified before. */

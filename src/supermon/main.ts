@@ -33,7 +33,7 @@ function logChild(child: Child, log: Log): void {
 
 export async function main(argv: string[]): Promise<number> {
   const { values: options, given } = parseVerb(verb, argv);
-  const named = options.from.length > 0 && !given.has('board') ? [] : distinct(verb.name, options.board);
+  const named = options.from.length > 0 && !given.has('board') ? [] : distinct(options.board);
   const boards = named.map(({ name, path }) => new BoardSamples(name, path, options.owner));
   const log = createLog(verb.name);
   // The number of this run: in another network a server may have the same host and port.

@@ -23,18 +23,17 @@ export class Failure extends Error {
  */
 export const NOT_BUILT = 72;
 
-/** An invalid command line; the message is the whole line for stderr, `exitCode` the exit code of the process. */
+/** An invalid command line; the message does not name the verb, `exitCode` is the exit code of the process. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
   readonly exitCode = 2;
 
-  /** `wrong`: the message without the verb; `cause`: what was wrong in a file that the command line names. */
+  /** `cause`: what was wrong in a file that the command line names. */
   constructor(
-    verb: string,
-    readonly wrong: string,
+    wrong: string,
     override readonly cause?: InputError,
   ) {
-    super(`beoboard ${verb}: ${wrong}`);
+    super(wrong);
   }
 }
 
@@ -48,11 +47,11 @@ export function attempt<T>(ask: () => T): T | undefined {
 }
 
 /** Runs a function that reads what a user wrote, a file as well; an invalid text is reported like an invalid option. */
-export function usable<T>(verb: string, read: () => T): T {
+export function usable<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
-    throw error instanceof InputError ? new UsageError(verb, error.message, error) : error;
+    throw error instanceof InputError ? new UsageError(error.message, error) : error;
   }
 }
 
@@ -65,7 +64,7 @@ export function keysAtStart<T>(isManaged: boolean, read: () => T): T {
     return read();
   } catch (error) {
     if (!isManaged || !(error instanceof UsageError) || error.cause?.about !== 'keys') throw error;
-    throw new Failure(error.wrong, 1);
+    throw new Failure(error.message, 1);
   }
 }
 

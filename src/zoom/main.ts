@@ -230,7 +230,7 @@ function check(
   node: string | undefined,
   given: ReadonlyMap<string, unknown>,
 ): void {
-  const usage = (wrong: string) => new UsageError(verb.name, wrong);
+  const usage = (wrong: string) => new UsageError(wrong);
   if (csv && json) throw usage('--csv and --json are two forms of the same; leave one out');
   if (play !== undefined && (at !== undefined || record !== undefined || given.has('rate') || given.has('via')))
     throw usage('--play shows what was recorded; leave --at, --via, --rate and --record out');

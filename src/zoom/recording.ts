@@ -54,7 +54,6 @@ export class SampleRecorder {
 
   static #refusal(file: string, { code, message }: NodeJS.ErrnoException): UsageError {
     return new UsageError(
-      'zoom',
       `--record: ${oneLine(code === 'EEXIST' ? `${file} is there already; name a new file` : message)}`,
     );
   }
@@ -192,7 +191,7 @@ async function* lines(handle: FileHandle, parser: RecordingParser): AsyncGenerat
 /** Opens the file; it must be readable without waiting for a writer. Throws a UsageError. */
 async function openFile(file: string): Promise<FileHandle> {
   const refuse = (why: string) =>
-    new UsageError('zoom', `--play: cannot read ${oneLine(file)}: ${why}; give a file that --record has written`);
+    new UsageError(`--play: cannot read ${oneLine(file)}: ${why}; give a file that --record has written`);
   const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK).catch(error => {
     throw refuse((error as NodeJS.ErrnoException).code ?? 'it cannot be opened');
   });

@@ -385,7 +385,7 @@ t.test('what is wrong, and what to write instead', async t => {
     t.throws(() => read(...argv), UsageError);
     t.equal(
       refusal(() => read(...argv)),
-      `beoboard every: ${says}`,
+      `${says}`,
       argv.join(' '),
     );
   }
@@ -398,10 +398,10 @@ t.test('what is wrong, and what to write instead', async t => {
   for (const [argv, says] of others)
     t.equal(
       refusal(() => parseVerb(few, argv)),
-      `beoboard few: ${says}`,
+      `${says}`,
       argv.join(' '),
     );
-  t.equal(new UsageError('x', 'y').exitCode, 2);
+  t.equal(new UsageError('y').exitCode, 2);
 });
 
 t.test('help', async t => {
@@ -485,7 +485,7 @@ proc = [
   process.env.BEOBOARD_OWNER = 'a b';
   t.match(
     refusal(() => read()),
-    /^beoboard every: BEOBOARD_OWNER: 'a b' is not a user; /,
+    /^BEOBOARD_OWNER: 'a b' is not a user; /,
   );
   process.env.BEOBOARD_OWNER = '';
   t.equal(read().owner, undefined, 'an empty variable is none');
@@ -521,18 +521,14 @@ t.test('config files that are refused', async t => {
   for (const [toml, says] of table) {
     const file = join(t.testdir({ 'c.toml': toml }), 'c.toml');
     const shown = refusal(() => read('--name', 'n', '--config', file));
-    t.equal(
-      shown.slice(0, `beoboard every: ${file}${says}`.length),
-      `beoboard every: ${file}${says}`,
-      JSON.stringify(toml),
-    );
+    t.equal(shown.slice(0, `${file}${says}`.length), `${file}${says}`, JSON.stringify(toml));
     t.notMatch(shown, /[\n\u001b]/);
   }
   const file = join(t.testdir({ 'c.toml': 'once = true\ncapacity = 5\n' }), 'c.toml');
   const one = madeVerb({ name: 'one', summary: '', options: ['once', 'config'], examples: [] });
   t.equal(
     refusal(() => parseVerb(one, ['--config', file])),
-    `beoboard one: ${file}:2: capacity cannot be set in a file for this verb; remove it`,
+    `${file}:2: capacity cannot be set in a file for this verb; remove it`,
   );
 });
 

@@ -93,7 +93,7 @@ export async function askHere(argv: readonly string[]): Promise<Answer> {
   } catch (error) {
     if (error instanceof HelpShown) return { code: 0, report: '', said: error.text };
     if (!(error instanceof UsageError)) throw error;
-    return { code: error.exitCode, report: '', said: alike(`${said}${error.message}\n`) };
+    return { code: error.exitCode, report: '', said: alike(`${said}beoboard send: ${error.message}\n`) };
   } finally {
     fs.writeSync = writeSync;
     syncBuiltinESMExports();

@@ -91,10 +91,9 @@ function settingsOf(values: BridgeOptions, isRehearsal: boolean): Settings {
     killSwitch,
     journal,
   } = values;
-  return usable(verb.name, () => {
+  return usable(() => {
     if (by !== undefined && 'field' in by)
       throw new UsageError(
-        verb.name,
         `--by: ${quote(by.field)} is not a pattern between slashes; write one as in '/^rack[0-9]+/'`,
       );
     const groupOf = by === undefined ? () => undefined : compilePattern(by.pattern, '--by');
@@ -114,7 +113,7 @@ function contextOf(
 ): BridgeContext {
   const reader = new BoardReader(board, owner);
   return {
-    slurm: controllerOf(verb.name, scheduler, { folder: slurmBin, stop }),
+    slurm: controllerOf(scheduler, { folder: slurmBin, stop }),
     lookAtAll: () => lookOn(reader),
     lookAtOne: name => lookOn(reader, name),
     isOnly,
@@ -282,12 +281,10 @@ async function status({ journal: folder, json: asJson }: BridgeOptions): Promise
 export async function main(argv: string[]): Promise<number> {
   const { values } = parseVerb(verb, argv);
   const asked = (['status', 'release', 'undrainOwn'] as const).filter(word => values[word]);
-  if (asked.length > 1)
-    throw new UsageError(verb.name, '--status, --release and --undrain-own exclude each other; give one');
-  if (values.json && !values.status)
-    throw new UsageError(verb.name, '--json needs --status; add it, or leave --json out');
+  if (asked.length > 1) throw new UsageError('--status, --release and --undrain-own exclude each other; give one');
+  if (values.json && !values.status) throw new UsageError('--json needs --status; add it, or leave --json out');
   if (values.ignore !== undefined && !values.drainUnhealthy)
-    throw new UsageError(verb.name, '--ignore needs --drain-unhealthy; add it, or leave --ignore out');
+    throw new UsageError('--ignore needs --drain-unhealthy; add it, or leave --ignore out');
   if (values.status) return status(values);
   if (values.release) return release(values.journal);
   if (values.undrainOwn) return undrainOwn(values);
