@@ -246,8 +246,8 @@ export function emitC(contract: Contract): string {
 // ---- TypeScript ----
 
 /** A constant from which TypeScript infers the types. */
-function exported(about: string, name: string, rows: string[], [open, close] = ['{', '}']): string[] {
-  return ['', `/** ${about} */`, `export const ${name} = ${open}`, ...indented(rows), `${close} as const;`];
+function exported(about: string, name: string, rows: string[]): string[] {
+  return ['', `/** ${about} */`, `export const ${name} = {`, ...indented(rows), '} as const;'];
 }
 
 /** For each of these tables an object with these rows. */
@@ -268,7 +268,7 @@ function sourceRow({ name, sets, flags, periodMs, mostMs, rated }: Origin): stri
 
 /** The layout for programs: offsets, types, units and kinds, as one constant from which TypeScript infers the types. */
 export function emitLayout(contract: Contract): string {
-  const { hashes, constants, structs, words, bits, sets, sources, enums } = contract;
+  const { hashes, constants, structs, words, bits, sources, enums } = contract;
   return [
     ...[`// ${contract.names.notice}`, ''],
     ...[...hashes].map(([document, hash]) => `export const HASH_${constant(document)} = ${hex(hash, 16)}n;`),
@@ -301,12 +301,6 @@ export function emitLayout(contract: Contract): string {
       'Names of bits: name → bit. Sets are among them.',
       'bits',
       objects(bits, entries => entries.map(({ name, value }) => `${name}: ${value},`)),
-    ),
-    ...exported(
-      'Sets that are slow.',
-      'slowSets',
-      sets.filter(({ speed }) => speed === 'slow').map(({ name }) => `'${name}',`),
-      ['[', ']'],
     ),
     ...exported(
       'What is read at once: source → its sets and flags, how often (0: each time), also at least how often, whether it has rates.',

@@ -696,28 +696,6 @@ export const bits = {
   },
 } as const;
 
-/** Sets that are slow. */
-export const slowSets = [
-  'taint',
-  'hung_tasks',
-  'edac',
-  'throttle',
-  'fabric',
-  'energy_cpu',
-  'energy_dram',
-  'power',
-  'temp_inlet',
-  'temp_hottest',
-  'root',
-  'scratch',
-  'filesystems',
-  'health',
-  'gpu',
-  'gpu_errors',
-  'hw_hash',
-  'sw_hash',
-] as const;
-
 /** What is read at once: source → its sets and flags, how often (0: each time), also at least how often, whether it has rates. */
 export const sources = {
   slow: {

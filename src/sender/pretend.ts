@@ -6,6 +6,7 @@ import { createRequire } from 'node:module';
 import { basename, dirname, resolve } from 'node:path';
 import { versionNumber } from '../options/version.js';
 import { attempt } from '../text/failure.js';
+import { isObject, isText } from '../text/shape.js';
 import { InputError, oneLine, readText } from '../text/text.js';
 import { archOf } from './collect/system.js';
 import type { SlowWorld } from './slow/source.js';
@@ -33,52 +34,36 @@ export interface Pretence {
 /** Checks the value of a key and converts it. Throws an InputError that begins with the key. */
 type Validator<T> = (value: unknown, key: string) => T;
 
-function wrong(key: string, why: string): InputError {
-  return new InputError(`${oneLine(key)}: ${oneLine(why)}`);
-}
+const wrong = (key: string, why: string) => new InputError(oneLine(`${key}: ${why}`));
 
-function wrongKind(key: string, expected: string, value: unknown): InputError {
-  if (value === undefined) return wrong(key, 'must be given');
-  const kind = Array.isArray(value) ? 'array' : value instanceof Date ? 'TomlDate' : typeof value;
-  const received = kind === 'number' && !Number.isFinite(value) ? String(value) : kind;
-  return wrong(key, `Invalid input: expected ${expected}, received ${received}`);
-}
-
-/** A whole number from `least` to `most`. */
-function whole(least: bigint, most: bigint): Validator<bigint> {
+/** A value that is what `what` says. */
+function valueThat<T>(is: (value: unknown) => value is T, what: string): Validator<T> {
   return (value, key) => {
-    if (typeof value !== 'bigint') throw wrongKind(key, 'bigint', value);
-    if (value < least) throw wrong(key, `Too small: expected bigint to be >=${least}`);
-    if (value > most) throw wrong(key, `Too big: expected bigint to be <=${most}`);
-    return value;
+    if (is(value)) return value;
+    throw wrong(key, value === undefined ? 'must be given' : `not ${what}`);
   };
 }
+
+const whole = (least: bigint, most: bigint) =>
+  valueThat(
+    (value): value is bigint => typeof value === 'bigint' && value >= least && value <= most,
+    `a whole number of ${least} to ${most}`,
+  );
 
 function small(least: bigint, most: bigint): Validator<number> {
   const check = whole(least, most);
   return (value, key) => Number(check(value, key));
 }
 
-const text: Validator<string> = (value, key) => {
-  if (typeof value !== 'string') throw wrongKind(key, 'string', value);
-  return value;
-};
+const isVersion = (value: unknown): value is string => isText(value) && /^\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(value);
+const isTable = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  isObject(value) && !(value instanceof Date);
 
-const version: Validator<string> = (value, key) => {
-  const pattern = /^\d{1,3}\.\d{1,3}\.\d{1,3}$/;
-  if (!pattern.test(text(value, key))) throw wrong(key, `Invalid string: must match pattern ${pattern}`);
-  return text(value, key);
-};
-
-const path: Validator<string> = (value, key) => {
-  if (text(value, key) === '') throw wrong(key, 'Too small: expected string to have >=1 characters');
-  return text(value, key);
-};
-
-const truth: Validator<boolean> = (value, key) => {
-  if (typeof value !== 'boolean') throw wrongKind(key, 'boolean', value);
-  return value;
-};
+const text = valueThat(isText, 'a text in quotes');
+const version = valueThat(isVersion, 'like 1.2.3');
+const path = valueThat((value): value is string => isText(value) && value !== '', 'the path of a folder');
+const truth = valueThat(value => typeof value === 'boolean', 'true or false');
+const anyTable = valueThat(isTable, 'a table');
 
 function or<T>(check: Validator<T>, otherwise: NoInfer<T>): Validator<T> {
   return (value, key) => (value === undefined ? otherwise : check(value, key));
@@ -86,32 +71,26 @@ function or<T>(check: Validator<T>, otherwise: NoInfer<T>): Validator<T> {
 
 const maybe = <T>(check: Validator<T>) => or<T | undefined>(check, undefined);
 
-function isTable(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && !Array.isArray(value);
-}
+const within = (key: string, name: string) => (key === '' ? name : `${key}.${name}`);
 
 /** A table of these keys and no others. */
 function table<T extends object>(checks: { readonly [K in keyof T]: Validator<T[K]> }): Validator<T> {
   return (value, key) => {
-    if (!isTable(value)) throw wrongKind(key, 'object', value);
+    const given = anyTable(value, key);
     const taken = Object.entries<Validator<unknown>>(checks).map(([name, check]) => [
       name,
-      check(value[name], key === '' ? name : `${key}.${name}`),
+      check(given[name], within(key, name)),
     ]);
-    const unknown = Object.keys(value).filter(name => !Object.hasOwn(checks, name));
-    if (unknown.length > 0) {
-      const names = unknown.map(name => `"${name}"`).join(', ');
-      throw wrong(key, `Unrecognized key${unknown.length > 1 ? 's' : ''}: ${names}`);
-    }
+    const unknown = Object.keys(given).find(name => !Object.hasOwn(checks, name));
+    if (unknown !== undefined) throw wrong(within(key, unknown), 'unknown key');
     return Object.fromEntries(taken) as T;
   };
 }
 
-/** A table of any keys, and of nothing else. */
+/** A table of any keys. */
 function record<T>(check: Validator<T>): Validator<Record<string, T>> {
   return (value, key) => {
-    if (!isTable(value) || value instanceof Date) throw wrongKind(key, 'record', value);
-    const taken = Object.entries(value).map(([name, one]) => [name, check(one, `${key}.${name}`)]);
+    const taken = Object.entries(anyTable(value, key)).map(([name, one]) => [name, check(one, within(key, name))]);
     return Object.assign(Object.create(null), Object.fromEntries(taken));
   };
 }

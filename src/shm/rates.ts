@@ -2,7 +2,7 @@
 // board.
 
 import { type Field, getter } from '../layout/codec.js';
-import { bits, slowSets, structs } from '../layout/layout.gen.js';
+import { bits, sources, structs } from '../layout/layout.gen.js';
 
 /** Counters per second under their field names, CPU shares in per cent as `cpu_*_pct`, interfaces by name. */
 export interface Rates {
@@ -57,7 +57,7 @@ export interface Counter {
 const OF_RUN = new Set(['agent_cpu_ms', 'missed_ticks']);
 /** Sums that each run of a sender begins anew. */
 const SUMS_OF_RUN: ReadonlySet<string> = new Set(['disk', 'energy_cpu', 'energy_dram']);
-const SLOW: ReadonlySet<string> = new Set(slowSets);
+const SLOW = new Set<string>(Object.values(sources.slow).flatMap(({ sets }) => sets));
 
 function counters(of: Record<string, Field>): Counter[] {
   return Object.entries(of)

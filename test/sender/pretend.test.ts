@@ -167,12 +167,12 @@ ffree = 0
   t.same(bitNames('flags', report.flags), ['first', 'goodbye', 'container']);
 });
 
-/** What zod 4.6.7 said about wrong files: blocks of TOML and a sentence. */
+/** Wrong files, and what is said about each: blocks of TOML and a sentence. */
 const GOLDEN = readFileSync(join(ROOT, 'test', 'golden', 'pretend.txt'), 'utf8');
 /** Stands in front of each block that does not begin with one of these keys itself. */
 const REQUIRED = 't_real_ns = 1\nt_boot_ns = 2\nstart_boot_ns = 3\n';
 
-t.test('wrong files are refused in the words of zod', async t => {
+t.test('wrong files are refused, and the key is named', async t => {
   const file = join(folder(t), 'p.toml');
   for (const block of GOLDEN.trimEnd().split('\n\n')) {
     const [, toml = '', why = ''] = /^(.*)\n {2}(.*)$/s.exec(block) ?? [];
