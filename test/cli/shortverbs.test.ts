@@ -814,7 +814,10 @@ t.test('a stalled board, and one that was ended', async t => {
   stall(mirror, 70);
   await compare(t, "a mirror's, stalled", mirror.path);
   const here = async (...argv: string[]) => (await runHere([...argv, '--board', mirror.path])).stdout;
-  t.match(await here('check'), /UNKNOWN: nothing new comes from the master, its heartbeat is 1m\d+s old: nothing is known/);
+  t.match(
+    await here('check'),
+    /UNKNOWN: nothing new comes from the master, its heartbeat is 1m\d+s old: nothing is known/,
+  );
   const { trouble } = JSON.parse(await here('status', '--json'));
   t.equal(trouble[0].what, 'nothing new comes from the master: the state of nodes is unknown');
   mirror.writer.close();
