@@ -4,12 +4,14 @@
 import { enums } from '../layout/layout.gen.js';
 import { linkName } from '../shm/links.js';
 import { countStates, NUMBERED, type State } from '../shm/liveness.js';
-import type { LastWords } from '../shm/memory.js';
+import type { LastWords, Memory } from '../shm/memory.js';
+import { type MemoryChange, MemoryWatch } from '../shm/memorywatch.js';
 import { NoBoard } from '../shm/noboard.js';
 import type { NodeStates } from '../shm/nodestates.js';
 import { PROBLEMS, type Problem, problemBit } from '../shm/problems.js';
 import type { BoardReader, EventEntry } from '../shm/reader.js';
 import type { Node, Snapshot } from '../shm/snapshot.js';
+import { groupBy } from '../text/maps.js';
 import { DigestBuilder } from './digest.js';
 import { LastReports, saidJson } from './lastwords.js';
 
@@ -76,12 +78,11 @@ const DETAIL: Readonly<Partial<Record<RingEventKind, Detail>>> = {
   followed: 'master',
   deaf: 'deaf_ms',
 };
-/** Whether an event of the ring is a node's boot. */
-export const isBoot = ({ kind }: EventEntry) => enums.event_kind[kind] === 'reboot';
-
 const OF_LINKS: readonly string[] = ['link_up', 'link_down', 'dark', 'lit'] satisfies RingEventKind[];
 
 const TOGETHER = 1024;
+/** The most events that the ring has. */
+const RING = 4096;
 /** Stands in the place of a state when none was known. */
 const NONE = 255;
 
@@ -99,16 +100,16 @@ export interface Following {
   readonly next?: number | undefined;
 }
 
-/** The problems of nodes, as the same reader learnt them from the board of that number; see `BoardReader.opened`. */
-interface KnownProblems {
-  readonly opened: number;
-  readonly realNs: bigint;
-  readonly problems: Uint32Array;
-  readonly unsettled: Uint32Array;
-  readonly states: Uint8Array;
+/** A node of which the board remembers something else than it did. */
+export interface RememberedChange extends MemoryChange {
+  readonly node: string;
+  /** The boots that the ring has had since, CLOCK_MONOTONIC, ms; on a board that was not looked at, all that it has. */
+  readonly boots: readonly number[];
+  /** Whether the board was not looked at before: what was remembered is that of another one, or nothing. */
+  readonly isAnew: boolean;
 }
 
-/** Follows one board, and each board that replaces it. */
+/** Follows one board, and each board that replaces it: what happens to it, and to its nodes by what it remembers. */
 export class ChangeFollower {
   #names: string[] = [];
   /** The states at the last moment when something was known, as numbers of NUMBERED. */
@@ -122,11 +123,20 @@ export class ChangeFollower {
   #receiver = { instance: 0, startedNs: 0n, bootId: 0n, createdRealNs: 0n };
   #isStalled = false;
   #isAway = false;
+  readonly #watch: MemoryWatch;
+  /** The board of which `remembered` told last, and the next event of its ring for that. */
+  #remembered = 0;
+  #nextBoot = 1;
+  /** What the caller has just read of all nodes, and of which board; see `BoardReader.opened`. */
+  #all: Snapshot | undefined;
+  #allOf = 0;
 
   constructor(
     readonly reader: BoardReader,
     readonly following: Following,
-  ) {}
+  ) {
+    this.#watch = new MemoryWatch(reader);
+  }
 
   /** The names of the nodes, in the order of the records. */
   get names(): readonly string[] {
@@ -153,14 +163,17 @@ export class ChangeFollower {
   }
 
   /**
-   * What has happened since the last look. `reports`: reads the reports too, because problems are known by them, unless
-   * the caller has just done that. The first look throws NoBoard when there is no board; later looks report it.
+   * What has happened since the last look. `reports`: reads the reports too, because problems are known by them, or takes
+   * what the same reader has just read of all nodes. The first look throws NoBoard when there is no board; later looks
+   * report it.
    */
-  look(reports: boolean | KnownProblems): BoardChange[] {
+  look(reports: boolean | Snapshot): BoardChange[] {
     const changes: BoardChange[] = [];
+    this.#all = typeof reports === 'object' ? reports : undefined;
+    this.#allOf = this.reader.opened;
     try {
-      if (this.#opened === 0) this.#begin(changes, reports);
-      else this.#follow(changes, reports);
+      if (this.#opened === 0) this.#begin(changes);
+      else this.#follow(changes, reports !== false);
     } catch (error) {
       if (!(error instanceof NoBoard) || this.#opened === 0) throw error;
       if (!this.#isAway) changes.push({ at: realNow(), event: 'no_board', why: error.message });
@@ -169,7 +182,7 @@ export class ChangeFollower {
     return changes.filter(change => this.#concerns(change));
   }
 
-  #begin(changes: BoardChange[], reports: boolean | KnownProblems): void {
+  #begin(changes: BoardChange[]): void {
     const { event_last = 0 } = this.reader.nodeStates().board.header;
     const { last, next } = this.following;
     this.#next = next ?? Math.max(1, event_last + 1 - last);
@@ -181,12 +194,12 @@ export class ChangeFollower {
     this.#opened = this.reader.opened;
     this.#tellRing(entries, nodeStates, changes);
     this.#tellStates(nodeStates, changes);
-    if (!this.#isStalled) this.#tellProblems(changes, reports);
+    if (!this.#isStalled) this.#tellProblems(changes);
     changes.push({ at: nodeStates.board.realNs, event: 'begin', ...this.#standing(nodeStates) });
     if (this.#isStalled) changes.push(stalled(nodeStates));
   }
 
-  #follow(changes: BoardChange[], reports: boolean | KnownProblems): void {
+  #follow(changes: BoardChange[], readsReports: boolean): void {
     // This comes first, and is about the board of the last look: if another board has replaced it, this is its last
     // state.
     const isSame = !this.#isAway && this.reader.opened === this.#opened;
@@ -210,7 +223,7 @@ export class ChangeFollower {
     // Not as arguments: of a million, the stack would overflow.
     for (const state of states) changes.push(state);
     this.#isAway = false;
-    if (reports !== false && !this.#isStalled) this.#tellProblems(changes, reports);
+    if (readsReports && !this.#isStalled) this.#tellProblems(changes);
   }
 
   #concerns(change: BoardChange): boolean {
@@ -239,26 +252,54 @@ export class ChangeFollower {
 
   /** Switches to another board: what was known about a node is kept under its new number. */
   #change(nodeStates: NodeStates, changes: BoardChange[]): void {
-    const before = new Map(this.#names.map((name, i) => [name, [this.#states[i]!, this.#problems[i]!] as const]));
+    const before = new Map(this.#names.map((name, i) => [name, i]));
+    const [states, problems] = [this.#states, this.#problems];
     const { instance, startedNs } = this.#receiver;
     [this.#names, this.#states, this.#problems] = [[], new Uint8Array(), new Uint32Array()];
     this.#learn(nodeStates);
-    for (const [i, name] of this.#names.entries()) {
-      const known = before.get(name);
-      before.delete(name);
-      if (known !== undefined) [this.#states[i], this.#problems[i]] = known;
+    const numbers = this.#names.map(name => before.get(name) ?? -1);
+    for (const [i, was] of numbers.entries()) {
+      before.delete(this.#names[i]!);
+      if (was >= 0) [this.#states[i], this.#problems[i]] = [states[was]!, problems[was]!];
     }
-    for (const [node, [state]] of before)
+    if (this.#watch.count > 0) this.#watch.renumber(numbers);
+    for (const [node, was] of before)
       changes.push({
         at: nodeStates.board.realNs,
         event: 'state',
         node,
-        ...(state === NONE ? {} : { from: stateOf(state) }),
+        ...(states[was] === NONE ? {} : { from: stateOf(states[was]!) }),
       });
     // A board that takes over from another continues its numbers. A board that was made from nothing begins anew.
     const now = this.#receiver;
     if (now.startedNs !== startedNs && now.instance <= instance) this.#next = 1;
     this.#opened = this.reader.opened;
+  }
+
+  /**
+   * What the memories of trouble say that they did not say before, which is true also of what came between two looks, or
+   * before the first. Returns whether the board has memories. After a look that found a board.
+   */
+  *remembered(): Generator<RememberedChange, boolean> {
+    const isAnew = this.#remembered !== this.#opened;
+    const { next, events } = this.reader.events(isAnew ? 1 : this.#nextBoot, RING);
+    [this.#remembered, this.#nextBoot] = [this.#opened, next];
+    const boots = groupBy(
+      events.filter(({ kind }) => enums.event_kind[kind] === 'reboot'),
+      ({ subject }) => subject,
+    );
+    const changes = this.#watch.look(this.#names.length);
+    for (let step = changes.next(); ; step = changes.next()) {
+      if (step.done) return step.value;
+      const { index } = step.value;
+      const times = (boots.get(index) ?? []).map(({ stampNs }) => Number(stampNs / 1_000_000n));
+      yield { ...step.value, node: this.#names[index]!, boots: times, isAnew };
+    }
+  }
+
+  /** What `remembered` has told of that node last. */
+  memoryOf(index: number): Memory {
+    return this.#watch.memoryOf(index);
   }
 
   /** The new events of the ring. Also reports how many events were overwritten before they could be read. */
@@ -373,28 +414,21 @@ export class ChangeFollower {
     this.#isKnown = true;
   }
 
-  #tellProblems(changes: BoardChange[], reports: boolean | KnownProblems): void {
-    if (typeof reports === 'object') {
-      if (reports.opened !== this.#opened) return;
-      this.#compareProblems(changes, reports, 0);
-    } else {
-      let first = 0;
-      for (const piece of this.reader.pieces()) {
-        // Changes of another board are reported once its nodes are known.
-        if (this.reader.opened !== this.#opened || piece.stalled || piece.retired) return;
-        this.#compareProblems(changes, { ...piece.overview, realNs: piece.realNs }, first);
-        first += piece.count;
-      }
+  #tellProblems(changes: BoardChange[]): void {
+    if (this.#all !== undefined && this.#allOf !== this.#opened) return;
+    let first = 0;
+    for (const piece of this.#all === undefined ? this.reader.pieces() : [this.#all]) {
+      // Changes of another board are reported once its nodes are known.
+      if (this.reader.opened !== this.#opened || piece.stalled || piece.retired) return;
+      this.#compareProblems(changes, piece, first);
+      first += piece.count;
     }
     this.#isIllKnown = true;
   }
 
   /** The nodes from number `first` on. */
-  #compareProblems(
-    changes: BoardChange[],
-    { problems, unsettled, states, realNs }: Omit<KnownProblems, 'opened'>,
-    first: number,
-  ): void {
+  #compareProblems(changes: BoardChange[], { overview, realNs }: Snapshot, first: number): void {
+    const { problems, unsettled, states } = overview;
     const end = Math.min(problems.length, this.#names.length - first);
     for (let i = 0; i < end; i++) {
       const before = this.#problems[first + i]!;

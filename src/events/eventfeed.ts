@@ -55,14 +55,7 @@ export class EventFeed {
     try {
       const isBeginning = this.#follower === undefined;
       this.#follower ??= new ChangeFollower(this.reader, { last: FIRST });
-      const none = new Uint32Array();
-      const { problems, unsettled, states } = digest?.overview ?? {
-        problems: none,
-        unsettled: none,
-        states: new Uint8Array(),
-      };
-      const realNs = digest?.realNs ?? 0n;
-      happened = this.#follower.look({ opened: this.reader.opened, realNs, problems, unsettled, states });
+      happened = this.#follower.look(digest ?? false);
       // The states at the first look are not events.
       if (isBeginning) happened = happened.filter(({ event }) => event !== 'state' && event !== 'begin');
     } catch (error) {

@@ -2,16 +2,14 @@
 // outlive the journal's daemon, so that what happened while it did not run is found afterwards. Writes nothing itself.
 
 import type { Ack } from '../acks/acks.js';
-import { type BoardChange, ChangeFollower, isBoot, type StateCounts } from '../changes/changes.js';
+import { type BoardChange, ChangeFollower, type RememberedChange, type StateCounts } from '../changes/changes.js';
 import { ENDS, type Happening, type JournalJob, LATER_MS, type Line, lineId } from '../journalfile/format.js';
 import type { PublishedOrder } from '../schedulerfile/orderfile.js';
 import type { SchedulerState } from '../schedulerfile/statefile.js';
 import type { Memory } from '../shm/memory.js';
-import { MemoryWatch } from '../shm/memorywatch.js';
 import { PROBLEMS, type Problem } from '../shm/problems.js';
 import type { BoardReader } from '../shm/reader.js';
 import { BOARD_MOST, expand, NameRanges } from '../text/hostlists.js';
-import { getOrInsert } from '../text/maps.js';
 import { Going } from './going.js';
 import { countsOf, EventGrouping, happeningOf, Limiter, type Occurrence } from './grouping.js';
 import { byJob } from './jobs.js';
@@ -22,9 +20,6 @@ export interface MasterClocks {
   readonly monoMs: number;
   readonly realMs: number;
 }
-
-/** The most events that the ring has. */
-const RING = 4096;
 
 /** A step of the wall clock that is told, ms; what it is slewed by between two looks is far less. */
 const STEP_MS = 250;
@@ -97,7 +92,6 @@ function partsOf({ id }: Line): { boot: string; created: string; number: number 
 
 export class JournalRecorder {
   readonly #reader: BoardReader;
-  readonly #watch: MemoryWatch;
   /** The last lines of the journal, until the board is seen. */
   #past: readonly Line[];
   #follower: ChangeFollower | undefined;
@@ -112,12 +106,8 @@ export class JournalRecorder {
   #knownFromMs = Number.POSITIVE_INFINITY;
   /** Whether the memories were not looked at yet, so that what they tell may be old. */
   #isFirst = true;
-  #opened = 0;
   /** How far the begins of the same lie apart at this look, ms. */
   #likeMs = 0;
-  #boots = new Map<number, number[]>();
-  #nextBoot = 1;
-  #names: readonly string[] = [];
   /** Since when the receiver is stalled. */
   #stalledMs: number | undefined;
   #now: MasterClocks | undefined;
@@ -133,7 +123,6 @@ export class JournalRecorder {
     past: readonly Line[],
   ) {
     this.#reader = reader;
-    this.#watch = new MemoryWatch(reader);
     this.#past = past;
     for (const line of past) {
       this.#number = Math.max(this.#number, partsOf(line).number);
@@ -144,7 +133,7 @@ export class JournalRecorder {
   }
 
   get names(): readonly string[] {
-    return this.#names;
+    return this.#follower?.names ?? [];
   }
 
   /** Whether the board remembers trouble; undefined: it was not seen yet. */
@@ -215,7 +204,7 @@ export class JournalRecorder {
 
   /** What the reader of a scheduler says of odd nodes; undefined: nobody knows now. After the first look. */
   tellMarks(said: SchedulerState | undefined): void {
-    for (const one of this.#marks.look(said, this.#names, this.#clocks.monoMs)) this.#add(one);
+    for (const one of this.#marks.look(said, this.names, this.#clocks.monoMs)) this.#add(one);
   }
 
   /** What goes on, for the head of a segment. */
@@ -226,9 +215,9 @@ export class JournalRecorder {
   /** How often everything has happened by the lines before, for each segment; none if that takes more bytes. */
   counts(mostBytes: number): RecordedLine[] {
     if (!this.remembers) return [];
-    const since = this.#names.map((_, i) => sinceOf(this.#watch.memoryOf(i)));
+    const since = this.names.map((_, i) => sinceOf(this.#follows.memoryOf(i)));
     const lines = [undefined, ...PROBLEMS].flatMap(problem => {
-      const found = this.#names.flatMap((node, i) => {
+      const found = this.names.flatMap((node, i) => {
         const times = this.#going.counted(node, problem, since[i] as number)?.times;
         return times === undefined ? [] : [[node, times] as const];
       });
@@ -355,25 +344,14 @@ export class JournalRecorder {
 
   /** What the memories of trouble say that they did not say at the last look. */
   #remember(): void {
-    const follower = this.#follows;
-    const isAnother = this.#opened !== this.#reader.opened;
-    if (isAnother && this.#opened !== 0) {
-      const numbers = new Map(this.#names.map((name, i) => [name, i]));
-      this.#watch.renumber(follower.names.map(name => numbers.get(name) ?? -1));
-      this.#nextBoot = 1;
-    }
-    this.#likeMs = isAnother ? LATER_MS : 0;
-    this.#opened = this.#reader.opened;
-    this.#names = follower.names;
-    this.#readBoots();
-    const changes = this.#watch.look(this.#names.length);
+    const changes = this.#follows.remembered();
     let step = changes.next();
     for (; step.done !== true; step = changes.next()) {
-      const { index, before, now } = step.value;
-      const node = this.#names[index] as string;
-      this.#tellBoot(index, before, now);
+      const { node, before, now, isAnew } = step.value;
+      this.#likeMs = isAnew ? LATER_MS : 0;
+      this.#tellBoot(step.value);
       this.#tellSpell(node, undefined, before, now);
-      if (this.#isFirst || isAnother || before.recentBits !== now.recentBits || before.bootMs !== now.bootMs)
+      if (isAnew || before.recentBits !== now.recentBits || before.bootMs !== now.bootMs)
         for (const problem of PROBLEMS) this.#tellSpell(node, problem, before, now);
     }
     this.remembers = step.value;
@@ -382,35 +360,25 @@ export class JournalRecorder {
     this.#isFirst = false;
   }
 
-  /** The boots that the ring has, and that were not read before, by record: at the first look all of them. */
-  #readBoots(): void {
-    this.#boots = new Map();
-    const { next, events } = this.#reader.events(this.#nextBoot, RING);
-    this.#nextBoot = next;
-    for (const { subject, stampNs } of events.filter(isBoot))
-      getOrInsert(this.#boots, subject, () => []).push(Number(stampNs / 1_000_000n));
-  }
-
   /** What the journal's last lines say of nodes that are not on this board, or not remembered, goes on no longer. */
   #confirm(): void {
-    const numbers = new Map(this.#names.map((name, i) => [name, i]));
+    const numbers = new Map(this.names.map((name, i) => [name, i]));
     for (const { event, problem, nodes } of this.#going.repeated()) {
       // The scheduler's reader says which marks stand.
       if (event === 'odd') continue;
       for (const node of nodes === undefined ? [] : expand(nodes, BOARD_MOST)) {
         const number = numbers.get(node);
-        const memory = number === undefined || !this.remembers ? undefined : this.#watch.memoryOf(number);
+        const memory = number === undefined || !this.remembers ? undefined : this.#follows.memoryOf(number);
         const isOn = event === 'silent' ? memory?.silence : memory?.episode(problem as Problem);
         if (isOn === undefined) this.#going.drop(event, problem, node);
       }
     }
   }
 
-  #tellBoot(index: number, before: Memory, now: Memory): void {
-    const node = this.#names[index] as string;
+  #tellBoot({ index, node, before, now, boots }: RememberedChange): void {
     const lastMs = now.bootMs === undefined ? undefined : timeOf(now, now.bootMs);
     // The memory has the last one, with what was said before it; the ring those before.
-    for (const fromMs of this.#boots.get(index) ?? [])
+    for (const fromMs of boots)
       if (lastMs === undefined || fromMs < lastMs - CLOSE_MS)
         if (!this.#isOld('boot', undefined, node, fromMs, false))
           this.#add({ what: { event: 'boot', ...this.#late }, node, fromMs });

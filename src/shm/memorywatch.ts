@@ -10,7 +10,7 @@ const monotonicMs = () => Number(process.hrtime.bigint() / 1_000_000n);
 const { bytes: BYTES } = structs.memory;
 
 /** A change of one node's memory; both as of `nowMs`. */
-interface MemoryChange {
+export interface MemoryChange {
   readonly index: number;
   /** As it was at the last look; where nothing is remembered, `sinceMs` is all of the time there is. */
   readonly before: Memory;
