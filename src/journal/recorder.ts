@@ -106,8 +106,6 @@ export class JournalRecorder {
   #knownFromMs = Number.POSITIVE_INFINITY;
   /** Whether the memories were not looked at yet, so that what they tell may be old. */
   #isFirst = true;
-  /** How far the begins of the same lie apart at this look, ms. */
-  #likeMs = 0;
   /** Since when the receiver is stalled. */
   #stalledMs: number | undefined;
   #now: MasterClocks | undefined;
@@ -347,12 +345,11 @@ export class JournalRecorder {
     const changes = this.#follows.remembered();
     let step = changes.next();
     for (; step.done !== true; step = changes.next()) {
-      const { node, before, now, isAnew } = step.value;
-      this.#likeMs = isAnew ? LATER_MS : 0;
+      const { before, now, isAnew } = step.value;
       this.#tellBoot(step.value);
-      this.#tellSpell(node, undefined, before, now);
+      this.#tellSpell(step.value, undefined);
       if (isAnew || before.recentBits !== now.recentBits || before.bootMs !== now.bootMs)
-        for (const problem of PROBLEMS) this.#tellSpell(node, problem, before, now);
+        for (const problem of PROBLEMS) this.#tellSpell(step.value, problem);
     }
     this.remembers = step.value;
     if (this.#isFirst) this.#confirm();
@@ -395,13 +392,14 @@ export class JournalRecorder {
   }
 
   /** A silence, or the episode of a problem. */
-  #tellSpell(node: string, problem: Problem | undefined, before: Memory, now: Memory): void {
+  #tellSpell({ node, before, now, isAnew }: RememberedChange, problem: Problem | undefined): void {
     const begin = problem === undefined ? 'silent' : 'problem';
     const end = ENDS[begin];
     const which = problem === undefined ? {} : { problem };
     const [was, is] = [spellOf(before, problem), spellOf(now, problem)];
     // The same on another board may have been written by another clock.
-    const isSame = was !== undefined && is !== undefined && Math.abs(was.fromMs - is.fromMs) <= this.#likeMs;
+    const likeMs = isAnew ? LATER_MS : 0;
+    const isSame = was !== undefined && is !== undefined && Math.abs(was.fromMs - is.fromMs) <= likeMs;
     if (isSame && (was.toMs === undefined) === (is.toMs === undefined)) return;
     const ends = (fromMs: number, toMs: number, how: Partial<Happening>) => {
       this.#going.end(begin, problem, node);
