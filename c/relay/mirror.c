@@ -370,7 +370,6 @@ static enum bb_event_kind mirror_news_of(const struct bb_report *before, const s
   return (now->flags & BB_FLAGS_GOODBYE) != 0 ? BB_EVENT_KIND_GOODBYE : BB_EVENT_KIND_NONE;
 }
 
-
 /* A batch, and by which clocks it came. */
 struct batch {
   struct relay_batch of;
