@@ -171,7 +171,7 @@ async function slowConsumer(t: Test): Promise<void> {
   t.match(await run(['keygen', '--relay', key]), { code: 0 });
   const where = ['--nats', `nats://127.0.0.1:${port}`, '--site', 'home'];
   const source = join(at, 'board');
-  const receiver = await startReceiver(t, source, ['--cluster', 'alpha']);
+  const receiver = await startReceiver(t, source, ['--cluster', 'alpha', '--capacity', String(NODES)]);
   start(t, ['load', '--to', `127.0.0.1:${receiver.port}`, '--size', String(NODES), '--cluster', 'alpha']);
   start(t, ['relay', '--board', source, ...where, '--master', 'm1', '--key-file', key]);
   const board = join(at, 'mirror', 'board');
