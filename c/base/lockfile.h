@@ -10,13 +10,13 @@
 #include <unistd.h>
 
 /* Opens the lock file `name` of a directory, and makes it where there is none: its descriptor, or -1 and errno. EPERM:
- * it is no plain file, or belongs to somebody else, who could hold it. */
+ * it is no plain file, has another name, too, or belongs to somebody else, who could hold it. */
 static inline int bb_lockfile_open(int directory, const char *name, struct stat *st) {
   const int fd = openat(directory, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, 0600);
   if (fd < 0) return -1;
   int why = 0;
   if (fstat(fd, st) != 0) why = errno;
-  else if (!S_ISREG(st->st_mode) || st->st_uid != geteuid()) why = EPERM;
+  else if (!S_ISREG(st->st_mode) || st->st_nlink != 1 || st->st_uid != geteuid()) why = EPERM;
   /* As after `chmod -R a+r`, which was meant for what lies beside it. */
   else if ((st->st_mode & 077) != 0 && fchmod(fd, 0600) != 0) why = errno;
   if (why == 0) return fd;

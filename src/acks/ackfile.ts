@@ -1,7 +1,7 @@
 // The file beside a board in which acknowledged lines of the trouble list stand: BOARD.acks, JSON, written only by those
 // who may write the board's folder.
 
-import { closeSync, lstatSync } from 'node:fs';
+import { closeSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { asOwner } from '../service/asowner.js';
 import { Doubt, isOurs, jsonByRows, type LeftFile, readLeft } from '../service/leftfile.js';
@@ -19,7 +19,6 @@ import type { Ack } from './acks.js';
 /** At most so many, so that nobody's loop fills the board's file system. */
 export const ACKS_MOST = 1000;
 const MOST_BYTES = 16 << 20;
-const STICKY = 0o1000;
 /** How long another that writes is waited for, in steps of so many ms. */
 const [STEP_MS, STEPS] = [20, 250];
 
@@ -95,9 +94,7 @@ const isRoot = () => process.geteuid?.() === 0;
 export function changeAcks(board: string, nowMs: number, change: (acks: readonly Ack[]) => readonly Ack[]): void {
   const [folder, name] = [dirname(board), basename(board)];
   try {
-    // In a folder where each has files of its own, as in /dev/shm, root's would be in the way of the board's owner.
-    const isSticky = (lstatSync(folder).mode & STICKY) !== 0;
-    asOwner(isSticky ? board : folder, () => {
+    asOwner(board, () => {
       const lock = locked(join(folder, `.${name}.acks.lock`));
       try {
         const before = readAcks(board);
@@ -113,7 +110,8 @@ export function changeAcks(board: string, nowMs: number, change: (acks: readonly
     });
   } catch (error) {
     if (error instanceof Failure && (error.code !== 'lock_failed' || isRoot())) throw error;
-    const how = isRoot() ? `: ${codeOf(error)}` : '; run it as the user of the receiver, or as root';
-    throw failureAt(ackPath(board), `cannot be written${how}`);
+    const why = error instanceof Failure ? error.message : codeOf(error);
+    const advice = isRoot() ? '' : '; run it as the user of the receiver, or as root';
+    throw failureAt(ackPath(board), `cannot be written: ${why}${advice}`);
   }
 }

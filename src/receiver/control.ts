@@ -4,6 +4,7 @@
 
 import { lstatSync, rmSync } from 'node:fs';
 import { createServer, connect as open, type Server, type Socket } from 'node:net';
+import { asOwner } from '../service/asowner.js';
 import type { Log } from '../service/log.js';
 import { isObject, isText, jsonOf } from '../text/shape.js';
 import { oneLine } from '../text/text.js';
@@ -179,13 +180,16 @@ export async function askReceiver<R extends Request>(
   names: readonly string[],
 ): Promise<Answers[R]> {
   const path = controlPath(board);
-  const socket = open(path);
-  socket.setTimeout(PATIENCE_MS, () => socket.destroy(new Error(`the receiver does not answer at ${path}`)));
-  socket.on('error', () => undefined); // The error is thrown where we wait.
+  let socket: Socket | undefined;
   try {
-    await new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject));
-    socket.write(`${JSON.stringify({ [request]: names })}\n`);
-    const said = answerOf(request, await readLine(socket));
+    // As its owner: whoever can lay a link there must not lead root to another program's socket.
+    const to = asOwner(path, () => open(path));
+    socket = to;
+    to.setTimeout(PATIENCE_MS, () => to.destroy(new Error(`the receiver does not answer at ${path}`)));
+    to.on('error', () => undefined); // The error is thrown where we wait.
+    await new Promise((resolve, reject) => to.once('connect', resolve).once('error', reject));
+    to.write(`${JSON.stringify({ [request]: names })}\n`);
+    const said = answerOf(request, await readLine(to));
     if (said === undefined)
       throw new Error(`what answers at ${path} is not a receiver; find out which program listens there`);
     if ('error' in said) throw new Error(said.error);
@@ -197,6 +201,6 @@ export async function askReceiver<R extends Request>(
       throw new Error(`${path} belongs to another user; run as the user of the receiver, or as root`);
     throw error;
   } finally {
-    socket.destroy();
+    socket?.destroy();
   }
 }

@@ -7,6 +7,8 @@ import {
   chmodSync,
   chownSync,
   existsSync,
+  lchownSync,
+  linkSync,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -15,12 +17,14 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
 import { ACKS_MOST, ackFile, ackPath, changeAcks, readAcks } from '../../src/acks/ackfile.js';
 import type { Ack } from '../../src/acks/acks.js';
 import type { Encodable } from '../../src/layout/codec.js';
 import { bits } from '../../src/layout/layout.gen.js';
+import { asOwner } from '../../src/service/asowner.js';
 import { FileFollower } from '../../src/service/leftfile.js';
 import { openWriter } from '../../src/shm/writer.js';
 import { now } from '../kit/clocks.js';
@@ -284,5 +288,49 @@ t.test(
     for (const file of readdirSync(folder).filter(file => file.includes('.acks')))
       t.equal(lstatSync(join(folder, file)).uid, 4712, file);
     t.equal(readAcks(board).acks.length, 1);
+  },
+);
+
+t.test(
+  "what another user has laid in root's way leads nowhere, and the cause is told",
+  { skip: process.geteuid?.() !== 0 && 'only root may act as another' },
+  async t => {
+    const { board, ask, report } = master(t);
+    report('n1', READONLY);
+    const folder = dirname(board);
+    const [lock, made, precious] = [join(folder, '.board.acks.lock'), join(folder, '.board.acks.new'), `${board}.mine`];
+    const whole = () => [readFileSync(precious, 'utf8'), lstatSync(precious).mode & 0o777, lstatSync(precious).uid];
+    for (const mode of [0o755, 0o1777]) {
+      for (const path of [folder, board]) chownSync(path, 4712, 4712);
+      chmodSync(folder, mode);
+      writeFileSync(precious, "root's", { mode: 0o644 });
+      const before = whole();
+      for (const lay of [symlinkSync, linkSync])
+        for (const at of [lock, made, `${board}.acks`]) {
+          for (const path of [lock, made, `${board}.acks`]) rmSync(path, { force: true });
+          lay(precious, at);
+          const { code, stderr } = await ask('ack', 'root_readonly', '--until', '+1h', '--owner', '4712');
+          if (at !== made)
+            t.match([code, stderr], [1, /\.acks.*(EPERM|ELOOP|EACCES|error \d|written by others|not understood)/]);
+          t.notMatch(stderr, /as root/);
+          t.same(whole(), before, `${mode.toString(8)} ${at}`);
+        }
+      for (const path of [lock, made, `${board}.acks`]) rmSync(path, { force: true });
+      // A receiver of root's, to which another user's link leads.
+      const server = createServer(socket => socket.end('{"forgotten":["n1"],"unknown":[]}\n'));
+      const theirs = `${board}.theirs`;
+      const mask = process.umask(0o177);
+      await new Promise<void>(done => void server.listen(theirs, done));
+      process.umask(mask);
+      symlinkSync(theirs, `${board}.ctl`);
+      lchownSync(`${board}.ctl`, 4712, 4712);
+      const { code, stderr } = await ask('forget', 'n1');
+      t.match([code, stderr], [1, /board\.ctl/]);
+      rmSync(`${board}.ctl`);
+      await new Promise(done => server.close(done));
+    }
+    chownSync(folder, 0, 0);
+    chmodSync(folder, 0o755);
+    asOwner(board, () => t.equal(process.geteuid?.(), 0, "in root's own folder root is root"));
   },
 );
