@@ -136,7 +136,7 @@ bool read_signing_key(const char *path, const char *name, uid_t other, struct ke
     add_text(fault, why_unreadable(error));
     add_text(fault, "; ");
     if (error == EACCES || error == EPERM) add_chown(fault, path, other);
-    else add_text(fault, "name a key file that this user can read");
+    else add_text(fault, "name a key file that this user can read; beoboard keygen makes one");
     return false;
   }
   char reason[900];

@@ -25,6 +25,8 @@ export interface Census {
   readonly stalled: boolean;
   readonly closed: boolean;
   readonly isMirror: boolean;
+  /** What the receiver says of itself. */
+  readonly notice?: string;
   /** Wanted nodes as which two machines report, and what is wrong with the monitor itself. */
   readonly warnings: readonly string[];
   /** Undefined: there was no heartbeat yet. */
@@ -52,7 +54,9 @@ export function takeCensus(reader: BoardReader, { keep, among, besides }: NodeFi
   const { stalled, retired, closed, isMirror, heartbeatAgeMs } = nodeStates.board;
   const allNames = () => nodeStates.names([...states.keys()]);
   const warnings = [...monitorWarnings(nodeStates.board), ...(besides?.(nodeStates.board, allNames) ?? [])];
-  const remarks = linkRemarks(nodeStates, asked);
+  const isHeard = stalled || retired || among !== undefined || states.some(state => NUMBERED[state] !== 'never');
+  const remarks = [isHeard ? '' : nodeStates.board.notice].filter(text => text !== '');
+  remarks.push(...linkRemarks(nodeStates, asked));
   if (!stalled && !retired && Object.keys(nodeStates.board.refused).length > 0) {
     const unheard = kept.flatMap((index, i) => (mayBeRefused(NUMBERED[states[index]!]!) ? names[i]! : []));
     // The states are valid only until the reader is asked for something else.
@@ -76,6 +80,7 @@ export function takeCensus(reader: BoardReader, { keep, among, besides }: NodeFi
     stalled: stalled || retired,
     closed,
     isMirror,
+    notice: stalled ? nodeStates.board.notice : '',
     heartbeatAgeMs,
     warnings: [...clones, ...warnings],
   };

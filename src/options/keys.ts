@@ -82,7 +82,8 @@ function readFile<T>(path: string, { most, wrong, is }: KeyFileKind, parse: (tex
       fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
     } catch (error) {
       const isDenied = is !== 'open' && DENIED.includes((error as NodeJS.ErrnoException).code);
-      const advice = isDenied ? chown(path) : `name a ${is === 'open' ? '' : 'key '}file that this user can read`;
+      const [key, made] = is === 'open' ? ['', ''] : ['key ', '; beoboard keygen makes one'];
+      const advice = isDenied ? chown(path) : `name a ${key}file that this user can read${made}`;
       const wrong = new InputError(`${oneLine(path)}: cannot be read: ${whyUnreadable(error)}; ${advice}`);
       throw Object.assign(wrong, { isDenied });
     }

@@ -1,8 +1,9 @@
 // The receiver: a thread in C receives, stamps and stores the datagrams; this code configures, watches and ends it.
 
 import { lookup } from 'node:dns/promises';
+import { clusterId } from '../layout/identity.js';
 import { enums } from '../layout/layout.gen.js';
-import { Receiver, type ReceiverStatus } from '../native/index.js';
+import { Receiver, type ReceiverStatus, type Writer } from '../native/index.js';
 import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
 import { onHangup, tellLasting } from '../service/hangup.js';
 import { createLog, type Log } from '../service/log.js';
@@ -17,6 +18,7 @@ import { Failure } from '../text/failure.js';
 import { Absence } from './absence.js';
 import { Control, controlPath, sortCleared, sortOut } from './control.js';
 import { type NamedAt, tellBuffer, tellChanges, tellRoom } from './housekeeping.js';
+import { leaveNotice, noticeText } from './notice.js';
 import { isPortShared } from './sharedport.js';
 
 export const verb = defineVerb({
@@ -142,11 +144,10 @@ function readOptions(argv: string[]): ReceiverOptions {
 const [LONGEST_MS, LONGEST_PROVED_MS] = [60_000, 600_000];
 
 /** Reads the key file, too. */
-function boardOptions(options: ReceiverOptions): BoardOptions {
+function boardOptions(options: ReceiverOptions, trust: BoardOptions['trust']): BoardOptions {
   const { board, cluster, capacity, uncertainAfter, silentAfter, nodes } = options;
-  const trust = readTrust(options);
   // Where anybody can send a report that counts, one that says ten minutes must not hold for 45.
-  const isProved = trust !== undefined && trust.required !== 'none';
+  const isProved = options.keyFile !== undefined && options.require !== 'none';
   const longestInterval = options.longestInterval ?? (isProved ? LONGEST_PROVED_MS : LONGEST_MS);
   const limits = { uncertainAfter, silentAfter, longestInterval };
   return { path: board, cluster: cluster ?? '', capacity, ...limits, nodes: nodes ?? [], trust };
@@ -161,7 +162,7 @@ const AGAIN_MS = 1000;
  */
 function firstOptions(options: ReceiverOptions, service: Service): BoardOptions | UsageError {
   try {
-    return boardOptions(options);
+    return boardOptions(options, readTrust(options));
   } catch (error) {
     const cause = error instanceof UsageError ? error.cause : undefined;
     if (cause?.about === 'keys' && (cause.isDenied || service.isManaged)) return error as UsageError;
@@ -183,7 +184,7 @@ function change(
   log: Log,
 ): BoardOptions {
   tellLasting(log, LASTING, options, changed);
-  const board = boardOptions(changed);
+  const board = boardOptions(changed, readTrust(changed));
   try {
     receiver.change({ ...writerOptions(board), path: options.board });
   } catch (error) {
@@ -200,20 +201,48 @@ function change(
 
 /** The same, as soon as the key file can be read; undefined: the program has to end before. */
 async function readableOptions(options: ReceiverOptions, service: Service, stop: AbortSignal, log: Log) {
-  for (let waits = false; ; waits = true) {
-    const board = firstOptions(options, service);
-    if (!(board instanceof UsageError)) return board;
-    const why = `${board.message}; no report is taken until it can be read`;
-    log.seldom('keys', why);
-    // It has started: a manager would end a start that lasts, after a minute in which nobody sees why.
-    if (!waits) {
-      service.ready(why);
-      service.watch(() => true);
-    } else service.status(why);
-    await pause(AGAIN_MS, stop);
-    if (stop.aborted) return undefined;
+  let writer: Writer | undefined;
+  let control: Control | undefined;
+  try {
+    for (;;) {
+      const board = firstOptions(options, service);
+      if (!(board instanceof UsageError)) return board;
+      const why = `${board.message}; no report is taken until it can be read`;
+      log.seldom('keys', why);
+      if (writer === undefined) {
+        // Readers learn from it what is missing. Nothing is delivered to it, so that it needs no keys.
+        writer = opened(() => openWriter(boardOptions(options, undefined)));
+        control = controlOf(options, writer, log);
+        control.open();
+        // It has started: a manager would end a start that lasts, after a minute in which nobody sees why.
+        service.ready(why);
+        service.watch(() => true);
+      } else service.status(why);
+      leaveNotice(options.board, `waits for its key file: ${board.message}`);
+      await pause(AGAIN_MS, stop);
+      if (stop.aborted) return undefined;
+    }
+  } finally {
+    control?.close();
+    writer?.close();
   }
 }
+
+/** Throws a Failure for an Error. */
+function opened<T>(open: () => T): T {
+  try {
+    return open();
+  } catch (error) {
+    throw new Failure((error as Error).message, 1);
+  }
+}
+
+const controlOf = ({ board }: ReceiverOptions, of: Pick<Writer, 'forget' | 'clear'>, log: Log) =>
+  new Control(
+    board,
+    { forget: names => sortOut(names, of.forget(names)), clear: names => sortCleared(names, of.clear(names)) },
+    log,
+  );
 
 /** Opens the sockets and the board, and begins to receive; undefined: the program has to end before. */
 async function start(
@@ -255,18 +284,17 @@ export async function main(argv: string[]): Promise<number> {
   const named: NamedAt = new Map();
   tellBuffer(last.receiveBuffer, log);
   tellRoom(0, last.nodes, board, log);
-  const forget = (names: string[]) => receiver.forget(names);
-  const absence = new Absence(options.board, forget, log);
-  const control = new Control(
-    options.board,
-    {
-      forget: names => sortOut(names, forget(names)),
-      clear: names => sortCleared(names, receiver.clear(names)),
-    },
-    log,
-  );
+  const absence = new Absence(options.board, names => receiver.forget(names), log);
+  const control = controlOf(options, receiver, log);
   control.open();
   const status = () => statusLine(bound, receiver.status());
+  let noticed = '';
+  const notice = () => {
+    const text = last.accepted > 0 ? '' : noticeText(bound, last, clusterId(inForce.cluster));
+    if (text !== noticed) leaveNotice(options.board, text);
+    noticed = text;
+  };
+  notice();
   onHangup(
     log,
     service,
@@ -293,6 +321,7 @@ export async function main(argv: string[]): Promise<number> {
     service.status(statusLine(bound, now));
     control.keep();
     last = now;
+    notice();
   }, LOOK_MS);
   await Promise.race([stopped, displaced]);
   clearInterval(watch);

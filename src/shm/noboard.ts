@@ -37,11 +37,14 @@ interface Stalled {
   readonly closed: boolean;
   readonly isMirror?: boolean;
   readonly heartbeatAgeMs?: number | undefined;
+  /** What it says of itself, as that it waits for keys. */
+  readonly notice?: string;
 }
 
 /** Why it gives none. A mirror cannot tell whether its master, what lies between, or it itself is at fault. */
-export function stalledText({ closed, isMirror = false }: Stalled): string {
+export function stalledText({ closed, isMirror = false, notice = '' }: Stalled): string {
   if (closed) return `the ${isMirror ? 'mirror' : 'receiver'} was stopped`;
+  if (notice.startsWith('waits ')) return `the receiver ${notice}`;
   return isMirror ? 'nothing new comes from the master' : 'the receiver is stalled';
 }
 

@@ -26,6 +26,7 @@ import { type Evidence, sinceMs } from './header.js';
 import { linkName, listenedMs, OTHER_LINKS, type SeenNodes } from './links.js';
 import { NUMBERED, type State } from './liveness.js';
 import { type LastWords, lastWordsOf, Memory } from './memory.js';
+import { noticeOf } from './notice.js';
 import { type Problem, problemsOf } from './problems.js';
 import { type Rates, rates } from './rates.js';
 import type { Rejection } from './refusal.js';
@@ -315,6 +316,11 @@ export class Snapshot implements SeenNodes {
   /** The sources of rejected datagrams, likewise; the most recent first. */
   get senders(): SenderEntry[] {
     return [...(this.tables?.senders() ?? [])].sort((a, b) => Number(b.lastNs - a.lastNs));
+  }
+
+  /** Read when it is asked for; see `noticeOf`. */
+  get notice(): string {
+    return noticeOf(this.path, Number(this.header.pid));
   }
 
   /** The events of the last so many ms, as far as the board still has them, the oldest first. */

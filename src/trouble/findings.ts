@@ -69,7 +69,13 @@ const sentencesOf = (sentences: readonly Anomaly[]): Finding[] =>
 /** All that is found wrong; the sentences are in their order. If the receiver is stalled, nothing else is known. */
 function findings(found: Survey, scheduler: SchedulerView | undefined, before: Omit<Telling, 'outages'>): Finding[] {
   const { snapshot, all, nodes } = found;
-  const general = [...receiverFindings(snapshot), ...notOnBoardFinding(found)];
+  const general = [
+    ...receiverFindings(
+      snapshot,
+      all.some(({ state }) => state !== 'never'),
+    ),
+    ...notOnBoardFinding(found),
+  ];
   if (snapshot.stalled || snapshot.retired) return general;
   general.push(...drops(snapshot));
   const memories = troubled(snapshot, all);

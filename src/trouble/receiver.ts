@@ -48,19 +48,20 @@ function listensSince(snapshot: Snapshot): number | undefined {
   return doubtMs(evidence) > 0 ? undefined : listens;
 }
 
-/** What the receiver says of itself. That IP fragments are not joined is said of their link. */
-export function receiverFindings(snapshot: Snapshot): Finding[] {
+/** What the receiver says of itself, and if no node has a report, why. That IP fragments are not joined is said of their link. */
+export function receiverFindings(snapshot: Snapshot, hasReport: boolean): Finding[] {
   const unknown = (text: string, since?: number) =>
     say('receiver', 'receiver', `${text}: the state of nodes is unknown`, `${text}: the state of nodes is unknown`, {
       sinceMs: since,
     });
   if (snapshot.retired) return [unknown('another board has replaced this one')];
   if (snapshot.stalled) return [unknown(stalledText(snapshot), snapshot.heartbeatAgeMs)];
-  const found: Finding[] = [];
+  const notice = hasReport ? '' : snapshot.notice;
+  const found = notice === '' ? [] : [say('receiver', 'receiver', notice, notice, { cause: 'empty' })];
   const part = reloadFailed(snapshot);
   for (const text of receiverTexts(snapshot))
     found.push(
-      part !== undefined && found.length === 0
+      part !== undefined && !found.some(({ kind }) => kind !== 'receiver')
         ? say(
             'reload',
             'receiver',

@@ -108,7 +108,7 @@ const NEVER: [from: RegExp, to: RegExp, why: string][] = [
   [/^src\/(?!receiver\/)/, /^src\/shm\/writer\.ts$/, 'only the receiver writes boards'],
   [
     /^src\/receiver\/(?!absence\.ts)/,
-    /^src\/shm\/(?!trust\.ts|writer\.ts)/,
+    /^src\/shm\/(?!notice\.ts|trust\.ts|writer\.ts)/,
     "only absence.ts looks at the receiver's board, as any reader does",
   ],
   [
