@@ -273,10 +273,10 @@ function inventory(path: string): Map<string, string> {
   return found;
 }
 
-/** The names that changed in a folder, without the lock and the socket for `forget`. */
+/** The names that changed in a folder, without the lock, the socket for `forget`, and the notice. */
 function changes(before: Map<string, string>, after: Map<string, string>): string[] {
   const names = new Set([...before.keys(), ...after.keys()]);
-  return [...names].filter(name => before.get(name) !== after.get(name) && !/\.(lock|ctl)$/.test(name)).sort();
+  return [...names].filter(name => before.get(name) !== after.get(name) && !/\.(lock|ctl|notice)$/.test(name)).sort();
 }
 
 /** Opens the board that is there now, to read it after another has taken its place; -1: there is none. */
