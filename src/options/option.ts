@@ -3,7 +3,7 @@
 
 import { InputError } from '../text/text.js';
 import type { Setting } from './config.js';
-import type { OptionValue } from './values.js';
+import { type OptionValue, shownOf } from './values.js';
 
 export interface Option<T> {
   /** What stands for the value in help and errors; empty for a flag. */
@@ -49,26 +49,22 @@ export function flag(about: string): Option<boolean> {
 }
 
 /** An option with a default always has a value. */
-export function one<T>(shown: string, about: string, value: OptionValue<T>, fallback: Fallback): Option<T> {
+export function one<T>(about: string, value: OptionValue<T>, fallback: Fallback): Option<T> {
+  const shown = shownOf(value);
   return { shown, about, value, most: 1, fallback, read: given => at(given, value, given.texts[0] ?? '') };
 }
 
-export function optional<T>(
-  shown: string,
-  about: string,
-  value: OptionValue<T>,
-  fallback = NOTHING,
-): Option<T | undefined> {
+export function optional<T>(about: string, value: OptionValue<T>, fallback = NOTHING): Option<T | undefined> {
   const read = (given: Setting) => (given.texts[0] === undefined ? undefined : at(given, value, given.texts[0]));
-  return { shown, about, value, most: 1, fallback, read };
+  return { shown: shownOf(value), about, value, most: 1, fallback, read };
 }
 
 export function many<T>(
-  shown: string,
   about: string,
   value: OptionValue<T>,
   fallback = NOTHING,
   most = Number.POSITIVE_INFINITY,
 ): Option<T[]> {
+  const shown = shownOf(value);
   return { shown, about, value, most, fallback, read: given => given.texts.map(text => at(given, value, text)) };
 }

@@ -37,6 +37,8 @@ export type ValueKind =
 
 export interface OptionValue<T> {
   readonly kind: ValueKind;
+  /** What stands for it in help and errors, if that does not follow from its kind. */
+  readonly shown?: string;
   /** All possible words, or words that are possible besides the values of its kind. */
   readonly words?: readonly string[];
   /** Throws an InputError that says what to write. */
@@ -46,6 +48,22 @@ export interface OptionValue<T> {
 function value<T>(kind: ValueKind, parse: (text: string) => T): OptionValue<T> {
   return { kind, parse };
 }
+
+function shownAs<T>(shown: string, kind: ValueKind, parse: (text: string) => T): OptionValue<T> {
+  return { shown, kind, parse };
+}
+
+/** The same value, shown by another word. */
+export const called = <T>(shown: string, value: OptionValue<T>): OptionValue<T> => ({ ...value, shown });
+
+const SHOWN: Readonly<Record<ValueKind, string>> = {
+  ...{ word: 'NAME', words: 'NAMES', file: 'FILE', folder: 'DIR', nodes: 'LIST', address: 'ADDR[:PORT]' },
+  ...{ interface: 'IF', user: 'USER', command: 'COMMAND', time: 'TIME', number: 'N', field: 'FIELD' },
+  ...{ fields: 'NAMES', text: 'NAME' },
+};
+
+/** What stands for a value in help and errors. */
+export const shownOf = ({ kind, shown = SHOWN[kind] }: OptionValue<unknown>) => shown;
 
 /** Parses a text in whose place something else may be written, which its error says, too. */
 function orElse<T>(parse: () => T, other: string): T {
@@ -79,7 +97,7 @@ export const folder = value('folder', path);
  * The path of a file on other machines. It passes through up to three shells, and through programs that replace what
  * follows a %, so it may have only characters that are special to none of them.
  */
-export const remoteFile = value('file', (text): string => {
+export const remoteFile = shownAs('PATH', 'file', (text): string => {
   if (/^(\/[A-Za-z0-9_.-]+)+$/.test(text) && !text.split('/').includes('..')) return text;
   throw new InputError(
     `${quote(text)} is not a plain absolute path; write one of letters, digits and . _ - without '..', as in /run/pace`,
@@ -107,7 +125,7 @@ export function count(low: number, high: number): OptionValue<number> {
 }
 
 /** A share from 0 to 1, written in per cent: `2%`, `0.5`. */
-export const percent = value('number', (text): number => {
+export const percent = shownAs('PERCENT', 'number', (text): number => {
   const [, digits] = /^(\d{1,3}(?:\.\d{1,6})?)%?$/.exec(text) ?? [];
   if (digits === undefined || Number(digits) > 100)
     throw new InputError(`${quote(text)} is not a percentage; write 0 to 100, as in 2% or 0.5`);
@@ -120,7 +138,7 @@ export interface Portion {
   readonly percent: boolean;
 }
 
-export const portion = value('number', (text): Portion => {
+export const portion = shownAs('N[%]', 'number', (text): Portion => {
   const [, digits, percent] = /^(\d{1,9})(%?)$/.exec(text) ?? [];
   if (digits === undefined) throw new InputError(`${quote(text)} is not a number of nodes; write it as 5 or 2%`);
   if (percent === '%' && Number(digits) > 100)
@@ -148,7 +166,7 @@ function parseBytes(text: string): number {
 
 /** Bytes, from `low` to `high`. */
 export function bytes(low: string, high: string): OptionValue<number> {
-  return value('text', text => {
+  return shownAs('SIZE', 'text', text => {
     const size = parseBytes(text);
     if (size >= parseBytes(low) && size <= parseBytes(high)) return size;
     throw new InputError(`${quote(text)} is out of bounds; write ${low} to ${high}`);
@@ -160,6 +178,7 @@ type Last = { readonly count: number } | { readonly ms: number };
 
 export const last: OptionValue<Last> = {
   kind: 'number',
+  shown: 'N|TIME',
   parse: text => {
     if (/^[\d.]+(ms|s|m|h|d)$/.test(text)) return { ms: time('1s', '3650d').parse(text) };
     return { count: orElse(() => count(0, 4096).parse(text), 'a time as in 1h') };
@@ -167,14 +186,14 @@ export const last: OptionValue<Last> = {
 };
 
 /** A few words for people. */
-export const remark = value('text', (text): string => {
+export const remark = shownAs('TEXT', 'text', (text): string => {
   const words = oneLine(text.trim());
   if (words === '' || !fits(words, 200)) throw new InputError('write one to 200 characters');
   return words;
 });
 
 /** A moment of the past or the future; times of day are in the past. */
-export const moment = value('text', (text): Moment => parseMoment(text, Date.now()));
+export const moment = shownAs('TIME', 'text', (text): Moment => parseMoment(text, Date.now()));
 
 /** A time, or `off`. */
 export function timeOrOff(low: string, high: string): OptionValue<number | 'off'> {
@@ -250,7 +269,7 @@ export function address(port?: number): OptionValue<Address> {
 }
 
 /** An address that needs a port, because there is no usual one. */
-export const addressWithPort = value('address', (text): Address => {
+export const addressWithPort = shownAs('ADDR:PORT', 'address', (text): Address => {
   const address = parseAddress(text, -1);
   if (address.port === -1) throw new InputError(`${quote(text)} has no port; write ADDR:PORT`);
   return address;
@@ -280,7 +299,7 @@ export const destination: OptionValue<Address | '-'> = {
   },
 };
 
-export const multicastGroup = value('text', (text): Address => {
+export const multicastGroup = shownAs('ADDR[:PORT]', 'text', (text): Address => {
   const address = parseAddress(text);
   if (/^ff/i.test(address.host) ? address.host.includes(':') : /^2(2[4-9]|3\d)\./.test(address.host)) return address;
   throw new InputError(
@@ -290,7 +309,7 @@ export const multicastGroup = value('text', (text): Address => {
 
 /** Addresses and networks, separated by commas. */
 const listOf = (parse: (text: string) => Network) =>
-  value('text', (text): Network[] => text.split(',').map(part => parse(part.trim())));
+  shownAs('LIST', 'text', (text): Network[] => text.split(',').map(part => parse(part.trim())));
 export const networks = listOf(parseNetwork);
 /** The same of hosts, not of everybody. */
 export const hosts = listOf(parseHosts);
@@ -310,7 +329,7 @@ export const hostName = value('text', (text): string => {
 });
 
 /** Words separated by commas; only the code that uses them knows which are valid. */
-export const words = value('text', (text): string[] => text.split(',').map(word => word.trim()));
+export const words = shownAs('NAMES', 'text', (text): string[] => text.split(',').map(word => word.trim()));
 
 export const nodeName = value('text', parseNodeName);
 
@@ -333,7 +352,7 @@ interface GangliaName {
 const GANGLIA_NAME_MAX = 120;
 
 /** gmetad passes on what it read unescaped, so that `&amp;` would make its own document invalid; a slash ends it. */
-export const gangliaName = value('text', (written): GangliaName => {
+export const gangliaName = shownAs('NAME=TEXT', 'text', (written): GangliaName => {
   const [, cluster, name = ''] = /^([^=]*)=(.*)$/s.exec(written) ?? [];
   if (cluster === undefined)
     throw new InputError(`${quote(written)} is not NAME=TEXT; write the cluster and its name in Ganglia, alpha=My HPC`);
@@ -352,7 +371,7 @@ export const namePrefix = value('text', (text): string => {
 });
 
 /** A board, and the cluster name under which it is shown. */
-export const namedBoard = value('file', text => {
+export const namedBoard = shownAs('[NAME=]PATH', 'file', text => {
   const [, name, rest] = /^([^=/]*)=(.*)$/s.exec(text) ?? [];
   return name === undefined ? { path: path(text) } : { name: clusterName.parse(name), path: path(rest ?? '') };
 });
@@ -371,7 +390,7 @@ export const relayName = value('text', (text): string => {
 });
 
 /** A NATS server. Credentials come from files, because everybody can read a command line. */
-export const natsServer = value('address', (text): string => {
+export const natsServer = shownAs('URL', 'address', (text): string => {
   if (/^(nats|tls):\/\/(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9_.-]+)(:\d{1,5})?$/.test(text)) return text;
   if (/@/.test(text))
     throw new InputError(
@@ -381,7 +400,7 @@ export const natsServer = value('address', (text): string => {
 });
 
 /** A master, and the file with the public key of its relay. */
-export const trustedMaster = value('file', text => {
+export const trustedMaster = shownAs('MASTER=FILE', 'file', text => {
   const [, name = '', file = ''] = /^([^=]*)=(.*)$/s.exec(text) ?? [];
   if (file === '')
     throw new InputError(`${quote(text)} is not MASTER=FILE; write the master's name and its key, m1=m1.pub`);
@@ -391,7 +410,7 @@ export const trustedMaster = value('file', text => {
 export const field = value('field', fieldName);
 
 /** The path of a URL without a slash at its end; empty for the root. */
-export const urlPath = value('text', (text): string => {
+export const urlPath = shownAs('PATH', 'text', (text): string => {
   if (/^(\/[\w.~-]+)*\/?$/.test(text) && text.startsWith('/')) return text.replace(/\/$/, '');
   throw new InputError(`${quote(text)} is not a path of a URL; write it as in /cluster`);
 });
@@ -403,7 +422,7 @@ export const fields = value('fields', text => text.split(',').map(fieldName));
 export type GroupingRule = { readonly field: string } | { readonly pattern: string };
 
 /** A field, or a regular expression between slashes. */
-export const grouping = value('field', (text): GroupingRule => {
+export const grouping = shownAs('RULE', 'field', (text): GroupingRule => {
   const pattern = /^\/(.+)\/$/s.exec(text)?.[1];
   // An invalid regular expression is found by the code that uses it: loading the library here would take longer than
   // everything else.
@@ -415,7 +434,7 @@ export const grouping = value('field', (text): GroupingRule => {
 });
 
 /** A condition is only checked to be non-empty; the code that evaluates it knows the fields. */
-export const condition = value('text', (text): string => {
+export const condition = shownAs('CONDITION', 'text', (text): string => {
   if (text.trim() === '') throw new InputError("it is empty; write one as in 'load > cpus'");
   return text;
 });
