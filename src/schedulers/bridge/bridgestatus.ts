@@ -4,9 +4,9 @@
 import { join } from 'node:path';
 import { formatDuration } from '../../text/durations.js';
 import { oneLine, readText } from '../../text/text.js';
-import { type BrakeCount, type BrakeState, brakeText } from './massbrake.js';
+import { brakeText } from './massbrake.js';
 import type { Ledger } from './ownership.js';
-import type { Act, Claim, Timed } from './records.js';
+import type { Timed } from './records.js';
 import type { TickOutcome } from './tick.js';
 
 /** The file in the folder of the journal. */
@@ -41,26 +41,9 @@ export function lastTick(folder: string, monoMs: number): LastTick | undefined {
   }
 }
 
-interface BridgeStatus {
-  readonly running: boolean;
-  readonly pid?: number | undefined;
-  readonly trouble?: string | undefined;
-  readonly nodes?: number | undefined;
-  readonly counts?: readonly BrakeCount[] | undefined;
-  readonly left?: readonly { readonly node: string; readonly why: string }[] | undefined;
-  readonly own: readonly Claim[];
-  readonly brakes: readonly (BrakeState & { readonly brake: string })[];
-  readonly recent: readonly {
-    readonly time_ms: number;
-    readonly node: string;
-    readonly act: Act;
-    readonly outcome: string;
-  }[];
-}
-
 const RECENT = 10;
 
-export function statusOf(last: LastTick | undefined, ledger: Ledger, entries: readonly Timed[]): BridgeStatus {
+export function statusOf(last: LastTick | undefined, ledger: Ledger, entries: readonly Timed[]) {
   return {
     running: last !== undefined,
     ...(last && { pid: last.pid, trouble: last.trouble, counts: last.counts, left: last.left }),
@@ -79,7 +62,7 @@ export function statusOf(last: LastTick | undefined, ledger: Ledger, entries: re
 }
 
 /** As lines. */
-export function statusLines(status: BridgeStatus, nowMs: number): string[] {
+export function statusLines(status: ReturnType<typeof statusOf>, nowMs: number): string[] {
   const { running, pid, trouble, nodes, left = [], own, brakes, recent } = status;
   const ago = (ms: number) => `${formatDuration(Math.max(0, nowMs - ms))} ago`;
   return [

@@ -20,7 +20,7 @@ export interface BrakeCount {
   readonly limit: number;
 }
 
-/** What changes with these counts: brakes and their new states. */
+/** A brake's new state. `accepted`: so many nodes are, since an administrator released it. */
 export type BrakeChange = BrakeCount & { readonly on: boolean; readonly accepted: number };
 
 export const limits = {

@@ -1,10 +1,10 @@
 // What the bridge's journal holds. Only types.
 
 import type { HoldOrder } from '../../schedulerfile/scheduler.js';
-import type { BrakeState } from './massbrake.js';
+import type { BrakeChange, BrakeState } from './massbrake.js';
 
 /** Journals of older versions also have `resume`. */
-export type Act = HoldOrder['act'];
+type Act = HoldOrder['act'];
 
 /** An incident of a node, so named that every look finds the same: `silent BOOT REPORTS`, `unhealthy BOOT PROBLEM`. */
 export type Incident = string;
@@ -15,69 +15,49 @@ export interface SlurmStanding {
   readonly reason?: string | undefined;
 }
 
+/** A record about an order; `node` is a NodeName. */
+type OrderRecord<What extends string, More> = Readonly<{ what: What; id: string; node: string } & More>;
+
+interface Intent {
+  readonly act: Act;
+  readonly board: string;
+  readonly incident: Incident;
+  readonly boot_id: string;
+  readonly reason: string;
+  readonly why: string;
+  readonly command: string;
+  readonly evidence: object;
+  readonly before: SlurmStanding;
+}
+
+/** As Slurm shows it. `unsure`: Slurm does not show it, and it may still come. */
+interface Outcome {
+  readonly act: Act;
+  readonly outcome: 'done' | 'unsure';
+  readonly rc?: number | null | undefined;
+  readonly said?: string | undefined;
+  readonly after?: SlurmStanding | undefined;
+}
+
 /** All records that the journal may hold. `node` is a NodeName; times are milliseconds since 1970. */
 export type BridgeRecord =
   | { readonly what: 'start'; readonly pid: number; readonly version: string; readonly options: object }
   | { readonly what: 'end' }
   /** Written to disk before the act. */
-  | {
-      readonly what: 'intent';
-      readonly act: Act;
-      readonly id: string;
-      readonly node: string;
-      readonly board: string;
-      readonly incident: Incident;
-      readonly boot_id: string;
-      readonly reason: string;
-      readonly why: string;
-      readonly command: string;
-      readonly evidence: object;
-      readonly before: SlurmStanding;
-    }
-  /** The result of an act, as Slurm shows it. `unsure`: Slurm does not show it, and it may still come. */
-  | {
-      readonly what: 'result';
-      readonly act: Act;
-      readonly id: string;
-      readonly node: string;
-      readonly outcome: 'done' | 'unsure';
-      readonly rc?: number | null | undefined;
-      readonly said?: string | undefined;
-      readonly after?: SlurmStanding | undefined;
-    }
+  | OrderRecord<'intent', Intent>
+  | OrderRecord<'result', Outcome>
   /** The drain is not ours any more, permanently. */
-  | {
-      readonly what: 'let_go';
-      readonly id: string;
-      readonly node: string;
-      readonly why: string;
-      readonly after: SlurmStanding;
-    }
+  | OrderRecord<'let_go', { why: string; after: SlurmStanding }>
   /**
    * An intent that was not carried out after a last look; or a drain that Slurm has forgotten with its whole state. The
    * incident is as open as before.
    */
-  | {
-      readonly what: 'withdrawn';
-      readonly id: string;
-      readonly node: string;
-      readonly act: Act;
-      readonly why: string;
-      readonly after?: SlurmStanding | undefined;
-    }
+  | OrderRecord<'withdrawn', { act: Act; why: string; after?: SlurmStanding | undefined }>
   /** Another administrator has decided about this node during this silence or problem, which is left to him. */
   | { readonly what: 'theirs'; readonly node: string; readonly incident: Incident; readonly after: SlurmStanding }
   /** The node is not unhealthy any more: the next time counts as another incident. */
   | { readonly what: 'well'; readonly node: string }
-  | {
-      readonly what: 'brake';
-      readonly brake: string;
-      readonly on: boolean;
-      readonly value: number;
-      readonly limit: number;
-      /** How many nodes are accepted since an administrator released the brake. */
-      readonly accepted: number;
-    }
+  | Readonly<{ what: 'brake' } & BrakeChange>
   | { readonly what: 'switch'; readonly off: boolean }
   /** All of the above in one record, when a journal is begun anew. */
   | { readonly what: 'state'; readonly state: LedgerState };
