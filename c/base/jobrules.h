@@ -4,8 +4,11 @@
 #define BB_JOBRULES_H
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
+#include <strings.h>
 
 #include "../beoboard.h"
+#include "fault.h"
 
 /* Problems with which no job should start, a bit each; others are temporary, or no reason not to use the node. */
 #define NO_JOB(problem) (1 << BEOBOARD_PROBLEM_##problem)
@@ -27,6 +30,16 @@ struct brake {
 static inline double brake_limit(const struct brake *brake, int nodes) {
   if (!brake->is_given) return nodes / 10.0 > 3 ? nodes / 10.0 : 3;
   return brake->is_percent ? nodes * brake->number / 100.0 : brake->number;
+}
+
+/* What --names may lack for this name: the node whose name is that up to a domain; empty: there is none. */
+static inline const char *names_hint(const beoboard *b, const char *name) {
+  char like[BEOBOARD_NAME_MAX];
+  const size_t n = strcspn(name, ".");
+  for (int i = 0; i < beoboard_count(b); i++)
+    if (beoboard_name(b, i, like, sizeof like) > 0 && strcspn(like, ".") == n && strncasecmp(like, name, n) == 0)
+      return fault(" (for --names: %s %s)", name, like);
+  return "";
 }
 
 #endif

@@ -50,6 +50,7 @@ static int by_both(const void *a, const void *b) {
 
 static const char *exceptions_read_all(struct exceptions *out, size_t length, const char *place) {
   char *line = out->texts;
+  if (begins((struct span){line, length}, BYTE_ORDER_MARK)) line += 3;
   for (unsigned number = 1; line < out->texts + length; number++) {
     char *end = (char *)memchr(line, '\n', (size_t)(out->texts + length - line));
     if (end == NULL) end = out->texts + length; /* a NUL is there */

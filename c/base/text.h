@@ -37,6 +37,9 @@ static inline bool span_is(struct span text, struct span other) {
   return text.len == other.len && memcmp(text.at, other.at, other.len) == 0;
 }
 
+/* What some programs write at the beginning of a file. */
+#define BYTE_ORDER_MARK SPAN("\xef\xbb\xbf")
+
 /* The first byte distinguishes most texts, and no function is called for it. */
 static inline bool begins(struct span text, struct span with) {
   if (text.len < with.len || with.len == 0) return with.len == 0;

@@ -218,7 +218,7 @@ bool toml_read(struct toml *toml, const char *file, toml_accept *accept, void *c
   char reason[768];
   struct words why = WORDS(reason);
   struct toml_place place = {toml->text, toml->text + length, toml->text, 1, &why};
-  if (begins((struct span){toml->text, length}, SPAN("\xef\xbb\xbf"))) place.at += 3;
+  if (begins((struct span){toml->text, length}, BYTE_ORDER_MARK)) place.at += 3;
   while (place.at < place.end) {
     if (parse_line(&place, accept, context)) continue;
     add_one_line(fault, span_of(file));

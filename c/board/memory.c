@@ -77,15 +77,6 @@ static void store_last_words(const struct bb_mapped *b, uint32_t record, int new
   store_new(&memory_at(b, record)->last_words, BB_SAID(whole_ms(last->stamp_ns), rows));
 }
 
-static struct evidence evidence_at(const struct bb_board_header *h, int64_t now_ns) {
-  return (struct evidence){.now = (uint64_t)now_ns,
-                           .heartbeat = h->heartbeat_ns,
-                           .uncertain_after = h->uncertain_after_ns,
-                           .silent_after = h->silent_after_ns,
-                           .longest_ms = h->longest_interval_ms,
-                           .flags = h->state};
-}
-
 /* Notes that the node of a record is silent, if it is and that is not noted yet. */
 static void judge_record(struct bb_mapped *b, uint32_t record, const struct evidence *e) {
   const uint64_t word = *column_word(b, record);

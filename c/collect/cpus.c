@@ -56,8 +56,7 @@ static uint8_t group_of(const struct topology *topology, int64_t id) {
   return MOST_GROUPS - 1; /* the fifth package and later are added to the fourth */
 }
 
-/* A file below a folder of one CPU. */
-static bool read_leaf(const char *sys, unsigned cpu, const char *leaf, char *buffer, struct span *text) {
+bool read_of_cpu(const char *sys, unsigned cpu, const char *leaf, char *buffer, struct span *text) {
   char path[1024];
   struct words words = WORDS(path);
   add_text(&words, sys);
@@ -83,9 +82,9 @@ bool read_topology(const char *sys, struct topology *topology, char *buffer) {
   for (unsigned i = 0; i < topology->online; i++) {
     struct span text;
     unsigned siblings;
-    if (!read_leaf(sys, topology->cpu[i].number, "/topology/physical_package_id", buffer, &text)) return false;
+    if (!read_of_cpu(sys, topology->cpu[i].number, "/topology/physical_package_id", buffer, &text)) return false;
     if (!parse_package_id(text, &topology->cpu[i].package)) return false;
-    if (!read_leaf(sys, topology->cpu[i].number, "/topology/thread_siblings_list", buffer, &text)) return false;
+    if (!read_of_cpu(sys, topology->cpu[i].number, "/topology/thread_siblings_list", buffer, &text)) return false;
     if (!parse_cpu_list(text, NULL, NULL, &siblings)) return false;
     if (siblings > topology->threads_per_core) topology->threads_per_core = siblings;
     keep_id(topology, topology->cpu[i].package);

@@ -82,18 +82,20 @@ static bool has_device(const char *sys, struct span name) {
   return may_have_device(name) && has_leaf(sys, name, "/device");
 }
 
-bool lacks_device(const char *sys) {
+/* Whether any entry of that folder is such. */
+static bool any_entry(const char *sys, struct span name, bool (*is_such)(const char *sys, struct span entry)) {
   _Alignas(8) char entries[1024];
   char path[1024];
   struct folder folder;
   struct span entry;
-  bool lacks = false;
-  if (physical > 0 || folder_open(&folder, path_of(path, sizeof path, sys, SPAN(""), ""), entries, sizeof entries) != 0)
-    return false;
-  while (!lacks && folder_next(&folder, &entry)) lacks = has_device(sys, entry);
+  bool any = false;
+  if (folder_open(&folder, path_of(path, sizeof path, sys, name, ""), entries, sizeof entries) != 0) return false;
+  while (!any && folder_next(&folder, &entry)) any = is_such(sys, entry);
   folder_close(&folder);
-  return lacks;
+  return any;
 }
+
+bool lacks_device(const char *sys) { return physical == 0 && any_entry(sys, SPAN(""), has_device); }
 
 /* Whether its master has a device, too. In a copy of /sys, links may be empty folders: then the master is the one that
  * has this interface below it. */
@@ -110,18 +112,12 @@ static bool is_behind(const char *sys, const struct interface *all, unsigned cou
   return false;
 }
 
-bool is_stacked(const char *sys, struct span name) {
-  _Alignas(8) char entries[1024];
-  char path[1024];
-  struct folder folder;
-  struct span entry;
-  bool is = false;
-  if (!is_path(name) || folder_open(&folder, path_of(path, sizeof path, sys, name, ""), entries, sizeof entries) != 0)
-    return false;
-  while (!is && folder_next(&folder, &entry)) is = begins(entry, SPAN("lower_"));
-  folder_close(&folder);
-  return is;
+static bool is_lower(const char *sys, struct span entry) {
+  (void)sys;
+  return begins(entry, SPAN("lower_"));
 }
+
+bool is_stacked(const char *sys, struct span name) { return is_path(name) && any_entry(sys, name, is_lower); }
 
 static void look_closely(const char *sys, struct span name, struct link_row *row, char *buffer) {
   struct span text;

@@ -62,6 +62,8 @@ struct topology {
 bool list_cpus(struct span online, struct topology *topology);
 /* Reads the package and the siblings of each of them; false if one is missing. */
 bool read_topology(const char *sys, struct topology *topology, char *buffer);
+/* A file below the folder of one CPU. */
+bool read_of_cpu(const char *sys, unsigned cpu, const char *leaf, char *buffer, struct span *text);
 
 /* Parses the lines of single CPUs for this tick, from the text of /proc/stat or from none, and compares them with those
  * of the last tick. Leaves out those that are not understood; refuses all if one is not of a higher CPU than the one

@@ -59,15 +59,9 @@ void read_cpuinfo(const char *proc, struct cpuinfo *cpuinfo, char *buffer) {
 
 /* MHz from kHz, rounded down; 0 if it is invalid. */
 static uint64_t read_max_freq(const char *sys, unsigned cpu, char *buffer) {
-  char path[1024];
-  struct words words = WORDS(path);
-  add_text(&words, sys);
-  add_text(&words, "/devices/system/cpu/cpu");
-  add_number(&words, cpu);
-  add_text(&words, "/cpufreq/cpuinfo_max_freq");
   struct span text, digits;
   uint64_t khz;
-  if (read_once(text_of(&words), 0, 0, buffer, SMALL_BYTES, &text) != 0) return 0;
+  if (!read_of_cpu(sys, cpu, "/cpufreq/cpuinfo_max_freq", buffer, &text)) return 0;
   if (!eat_digits(&text, 1, 12, &digits) || !at_end(text) || !text_u64(digits, &khz)) return 0;
   return khz / 1000 <= MOST_MHZ ? khz / 1000 : 0;
 }

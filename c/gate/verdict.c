@@ -212,6 +212,7 @@ static void add_node(const struct judging *j, size_t i) {
   } else if (n->state < 0) {
     verdict_add(out, " is not on the board");
     if (strcasecmp(nodes->list.names[i], nodes->board[i]) != 0) verdict_add(out, " as %s", nodes->board[i]);
+    else verdict_add(out, "%s", names_hint(j->b, nodes->list.names[i]));
   } else if (n->state == BEOBOARD_SILENT) {
     verdict_add(out, " has been silent for ");
     add_age(out, n->is.age_ns);

@@ -18,6 +18,15 @@ struct evidence {
   uint64_t flags;
 };
 
+static inline struct evidence evidence_at(const struct bb_board_header *h, int64_t now_ns) {
+  return (struct evidence){.now = (uint64_t)now_ns,
+                           .heartbeat = h->heartbeat_ns,
+                           .uncertain_after = h->uncertain_after_ns,
+                           .silent_after = h->silent_after_ns,
+                           .longest_ms = h->longest_interval_ms,
+                           .flags = h->state};
+}
+
 static inline bool is_stalled(const struct evidence *e) {
   const int64_t ahead = from_to(e->now, e->heartbeat);
   return ahead > BB_AHEAD_NS || ahead < -BB_STALLED_NS;

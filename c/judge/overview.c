@@ -12,15 +12,6 @@ static bool holds(const struct bb_board_header *h, size_t bytes, uint64_t nodes,
   return nodes <= (bytes - h->header_bytes) / ((uint64_t)h->column_stride + record_stride);
 }
 
-static struct evidence evidence_of(const struct bb_board_header *h, const struct bb_look *look) {
-  return (struct evidence){.now = (uint64_t)look->now_ns,
-                           .heartbeat = h->heartbeat_ns,
-                           .uncertain_after = h->uncertain_after_ns,
-                           .silent_after = h->silent_after_ns,
-                           .longest_ms = h->longest_interval_ms,
-                           .flags = h->state};
-}
-
 size_t bb_overview_bytes(uint64_t nodes) { return (size_t)nodes * (2 * sizeof(double) + 5 * sizeof(uint32_t) + 2); }
 
 struct bb_overview bb_overview_at(uint8_t *memory, uint64_t nodes) {
@@ -36,7 +27,7 @@ struct bb_overview bb_overview_at(uint8_t *memory, uint64_t nodes) {
 bool bb_overview_states(const uint8_t *copy, size_t bytes, struct bb_look *look, uint8_t *states) {
   const struct bb_board_header *h = (const struct bb_board_header *)copy;
   if (bytes < sizeof *h || !holds(h, bytes, look->nodes, 0)) return false;
-  const struct evidence e = evidence_of(h, look);
+  const struct evidence e = evidence_at(h, look->now_ns);
   const bool unknown = is_unknown(&e);
   look->stalled = is_stalled(&e);
   const uint8_t *column = copy + h->header_bytes;
@@ -122,7 +113,7 @@ static void judge_unmeasured(const struct bb_overview *out, uint64_t i, const st
 bool bb_overview(const uint8_t *copy, size_t bytes, struct bb_look *look, const struct bb_overview *out) {
   const struct bb_board_header *h = (const struct bb_board_header *)copy;
   if (!bb_copy_holds(copy, bytes, look->nodes)) return false;
-  const struct evidence e = evidence_of(h, look);
+  const struct evidence e = evidence_at(h, look->now_ns);
   const bool unknown = is_unknown(&e);
   struct evidence then = e;
   then.now = e.heartbeat;

@@ -497,6 +497,14 @@ static int ask_route(struct bb_interfaces *s, const struct route_request *reques
   return -EIO;
 }
 
+static struct route_request request_for(struct bb_interfaces *s, uint8_t family, uint8_t to_bits, uint8_t from_bits) {
+  return (struct route_request){.head = {.nlmsg_len = NLMSG_LENGTH(sizeof(struct rtmsg)),
+                                         .nlmsg_type = RTM_GETROUTE,
+                                         .nlmsg_flags = NLM_F_REQUEST,
+                                         .nlmsg_seq = ++s->sequence},
+                                .route = {.rtm_family = family, .rtm_dst_len = to_bits, .rtm_src_len = from_bits}};
+}
+
 int bb_interfaces_has_address(struct bb_interfaces *s, const uint8_t address[16], unsigned index) {
   struct in6_addr a;
   memcpy(&a, address, sizeof a);
@@ -504,13 +512,7 @@ int bb_interfaces_has_address(struct bb_interfaces *s, const uint8_t address[16]
   static const uint8_t unspecified[16];
   /* The kernel takes a route to the unspecified address for one to itself. */
   if (memcmp(address + (v4 ? 12 : 0), unspecified, v4 ? 4 : 16) == 0) return 0;
-  struct route_request request = {
-      .head = {.nlmsg_len = NLMSG_LENGTH(sizeof request.route),
-               .nlmsg_type = RTM_GETROUTE,
-               .nlmsg_flags = NLM_F_REQUEST,
-               .nlmsg_seq = ++s->sequence},
-      .route = {.rtm_family = v4 ? AF_INET : AF_INET6, .rtm_dst_len = v4 ? 32 : 128},
-  };
+  struct route_request request = request_for(s, v4 ? AF_INET : AF_INET6, v4 ? 32 : 128, 0);
   add_attribute(&request, RTA_DST, address + (v4 ? 12 : 0), v4 ? 4 : 16);
   const uint32_t out = index;
   if (index != 0 && IN6_IS_ADDR_LINKLOCAL(&a)) add_attribute(&request, RTA_OIF, &out, sizeof out);
@@ -518,13 +520,7 @@ int bb_interfaces_has_address(struct bb_interfaces *s, const uint8_t address[16]
 }
 
 int bb_interfaces_accepts(struct bb_interfaces *s, const uint8_t from[16], const uint8_t to[16], unsigned index) {
-  struct route_request request = {
-      .head = {.nlmsg_len = NLMSG_LENGTH(sizeof request.route),
-               .nlmsg_type = RTM_GETROUTE,
-               .nlmsg_flags = NLM_F_REQUEST,
-               .nlmsg_seq = ++s->sequence},
-      .route = {.rtm_family = AF_INET, .rtm_dst_len = 32, .rtm_src_len = 32},
-  };
+  struct route_request request = request_for(s, AF_INET, 32, 32);
   const uint32_t in = index;
   add_attribute(&request, RTA_SRC, from + 12, 4);
   add_attribute(&request, RTA_DST, to + 12, 4);

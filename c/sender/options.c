@@ -135,10 +135,11 @@ static bool is_here(const struct address *address) {
     return ends(span_of(host), SPAN(".localhost")) || is_nobodys_name((struct span){host, strcspn(host, ".")});
   struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = 1}, own4;
   struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_port = 1}, own6;
+  if (strncasecmp(host, "::ffff:", 7) == 0) host += 7; /* an address of IPv4 */
   const bool is_v4 = inet_pton(AF_INET, host, &v4.sin_addr) == 1;
   if (!is_v4 && inet_pton(AF_INET6, host, &v6.sin6_addr) != 1) return false;
   if (is_v4 ? ntohl(v4.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET : IN6_IS_ADDR_LOOPBACK(&v6.sin6_addr)) return true;
-  const int fd = socket(address->family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  const int fd = socket(is_v4 ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   const struct sockaddr *to = is_v4 ? (const void *)&v4 : (const void *)&v6;
   struct sockaddr *own = is_v4 ? (void *)&own4 : (void *)&own6;
   socklen_t bytes = is_v4 ? sizeof v4 : sizeof v6;

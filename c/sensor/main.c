@@ -159,7 +159,8 @@ static int check_hosts(struct sensor *s) {
   make_answer(s);
   if (s->round.known < 0) return NOT_SO; /* it has said why */
   for (size_t i = 0; i < s->hosts.count; i++)
-    if (s->round.states[i] < 0) printf("%s is not on the board\n", s->hosts.names[i]);
+    if (s->round.states[i] < 0)
+      printf("%s is not on the board%s\n", s->hosts.names[i], names_hint(s->round.b, s->hosts.names[i]));
   for (size_t i = 0; i < names->count; i++)
     if (beoboard_index(s->round.b, names->all[i].board) < 0)
       printf("%s, which --names has for %s, is not on the board\n", names->all[i].board, names->all[i].node);

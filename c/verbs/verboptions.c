@@ -32,23 +32,16 @@ static const char *names_read_file(const char *path, char **text, size_t *length
             names_why_not(error, &stats));
 }
 
-/* The path for an error message: in one line. */
-static const char *place_of(const char *path) {
-  struct words words = long_words();
-  add_one_line(&words, span_of(path));
-  return text_of(&words);
-}
-
 static const char *read_names(const char *path, enum spelling spelling, struct hostlist *out) {
-  /* a byte order mark, which some programs write at the beginning */
-  static const char mark[] = {'\xef', '\xbb', '\xbf'};
   char *text;
   size_t length = 0;
+  struct words place = long_words();
+  add_one_line(&place, span_of(path));
   if (path[0] == 0) return "'@' names no file; write @FILE or a list";
   const char *why = names_read_file(path, &text, &length);
   if (why == NULL) {
-    const size_t skipped = length >= sizeof mark && memcmp(text, mark, sizeof mark) == 0 ? sizeof mark : 0;
-    why = hostlist_read_lines(out, text + skipped, length - skipped, spelling, MOST_NAMES, place_of(path));
+    const size_t skipped = begins((struct span){text, length}, BYTE_ORDER_MARK) ? 3 : 0;
+    why = hostlist_read_lines(out, text + skipped, length - skipped, spelling, MOST_NAMES, text_of(&place));
   }
   free(text);
   if (why != NULL || out->count > 0) return why;

@@ -234,6 +234,16 @@ t.test('a receiver that could not read its options again', async t => {
       stdout: `BEOBOARD WARNING: 1 node, 1 live; the receiver could not read its ${says}; its log says why | `,
     });
   }
+  // A time zone whose clocks are set back an hour now: this hour happens twice.
+  const now = new Date();
+  const day = Math.round((Date.UTC(2026, now.getUTCMonth(), now.getUTCDate()) - Date.UTC(2026, 0, 0)) / 86_400_000);
+  const at = `J${day}/${now.getUTCHours() + 1}:${now.getUTCMinutes()}`;
+  beat(board.path);
+  const twice = await askC({ verb: 'check', argv: ['--board', board.path] }, BUILT, [
+    'env',
+    `TZ=AAA0BBB-1,J${(day + 180) % 365 || 1}/0,${at}`,
+  ]);
+  t.match(twice.stdout, /since \d\d:\d\d:\d\d \+0[01]:00 \(/, 'with the offset');
 });
 
 t.test('nodes that have been in their state for so long', async t => {

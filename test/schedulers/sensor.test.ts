@@ -253,7 +253,8 @@ t.test('hosts that the board does not have', async t => {
   t.strictSame(check(...at), {
     status: 1,
     stdout:
-      's1.cluster.example.org is not on the board\nN001.Cluster.example.org is not on the board\n' +
+      's1.cluster.example.org is not on the board (for --names: s1.cluster.example.org s1)\n' +
+      'N001.Cluster.example.org is not on the board (for --names: N001.Cluster.example.org n001)\n' +
       '0 of 2 hosts are on the board\n',
     stderr: `beoboard-sensor: ${unguarded}\n`,
   });

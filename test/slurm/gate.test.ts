@@ -185,7 +185,7 @@ t.test('every rule', async t => {
     utimesSync(path, then, then);
     return path;
   };
-  const names = file('names', '# exceptions\nCN-7 n001 # moved\nn002\ts1\n\nGone nobody\n');
+  const names = file('names', '\ufeff# exceptions\r\nCN-7 n001 # moved\nn002\ts1\n\nGone nobody\n');
   const fresh = `@${file('fresh', '# saving\nS1\nl1,v[1-2]\n')}`;
   const stale = `@${file('stale', 's1\n', 0o644, 3600)}`;
   const off = `@${file('off', '# power saving: off\n', 0o644, 3600)}`;
@@ -204,6 +204,7 @@ t.test('every rule', async t => {
     ['never', board, '--nodes v1', 0, 'yes, though v1 has never reported: fails open'],
     ['never, closed', board, '--nodes v1 --fail closed', 1, `${CLOSED}v1 has never reported`],
     ['not on the board', board, '--nodes n001,x1', 0, 'yes, though x1 is not on the board: fails open'],
+    ['up to a domain', board, '--nodes n001.a.org', 0, 'yes, though n001.a.org is not on the board (for --names: n001.a.org n001): fails open'],
     ['likewise, closed', board, '--nodes n001,x1 --fail closed', 1, `${CLOSED}x1 is not on the board`],
     ['evidence goes before none', board, '--nodes x1,v1,s1', 1, 'no: s1 has been silent for AGE'],
     ['uncertain', unsure, '--nodes u1 --wait 0s', 0, 'yes, though u1 is uncertain: fails open'],
