@@ -71,7 +71,7 @@ export function showJob(id: string, look: SchedulerLook, options: PageOptions): 
   if (parts.length > 1) {
     const table = showJobs(parts, look, options.long);
     const advice = `${parts.length} jobs have this number; name one of them: beoboard jobs ${oneLine(row.job.id)}`;
-    return { ...table, about: [], lines: paint => [...table.lines(paint), '', advice] };
+    return { ...table, about: [], lines: paint => [...table.lines(paint), '', ...wrapped(advice, options.width)] };
   }
   return {
     ...{ key: 'jobs', about: [] },

@@ -1,13 +1,10 @@
 // A line for each job, for terminals.
 
-import { elapsedText, memoryText, percent, statesText } from '../jobs/jobfacts.js';
+import { brief, elapsedText, memoryText, percent, statesText } from '../jobs/jobfacts.js';
 import type { ListedJob } from '../jobs/joblist.js';
-import { cutTo, NOTHING, type TableColumn } from '../text/layout.js';
+import { NOTHING, type TableColumn } from '../text/layout.js';
 import { oneLine } from '../text/text.js';
 import { type LookResult, rowsText, type SchedulerLook } from './schedulerlook.js';
-
-/** A long job name must not push everything else off the screen. */
-const NAME_MOST = 24;
 
 const COLUMNS: readonly TableColumn<ListedJob>[] = [
   { title: 'JOB', text: ({ job }) => oneLine(job.id), shrinks: 16 },
@@ -31,7 +28,7 @@ const COLUMNS: readonly TableColumn<ListedJob>[] = [
     leaves: 3,
     shrinks: 20,
   },
-  { title: 'NAME', isLeft: true, text: ({ job }) => cutTo(oneLine(job.name), NAME_MOST), leaves: 9, shrinks: 8 },
+  { title: 'NAME', isLeft: true, text: ({ job }) => brief(job.name), leaves: 9, shrinks: 8 },
 ];
 
 /** A table of these jobs. */

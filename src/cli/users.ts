@@ -1,13 +1,13 @@
 // Users and the nodes that their jobs hold. Reads the board and the files of the scheduler's reader, once; never asks
 // the scheduler.
 
+import { brief, noJobText } from '../jobs/jobfacts.js';
 import { jobsNamed, listJobs } from '../jobs/joblist.js';
 import { type ListedUser, listUsers } from '../jobs/userlist.js';
 import { defineVerb, parseVerb } from '../options/options.js';
 import { atOnce } from '../service/slices.js';
 import { shownNames } from '../text/hostlists.js';
-import { cutTo, type TableColumn } from '../text/layout.js';
-import { oneLine } from '../text/text.js';
+import type { TableColumn } from '../text/layout.js';
 import { type LookResult, lookBesideScheduler, rowsText, type SchedulerLook } from './schedulerlook.js';
 
 export const verb = defineVerb({
@@ -27,9 +27,6 @@ Job data is what beoboard scheduler last wrote. Exit codes: 0 done, 1 nothing is
 unknown to board and scheduler, 2 usage, 4 no board, or stalled.`,
 });
 
-/** A long name must not push everything else off the screen. */
-const USER_MOST = 24;
-
 function useText(share: number | undefined, { told }: ListedUser): string | undefined {
   return share === undefined ? undefined : `${told.shared_count > 0 ? '~' : ''}${Math.round(100 * share)}%`;
 }
@@ -38,7 +35,7 @@ const COLUMNS: readonly TableColumn<ListedUser>[] = [
   {
     title: 'USER',
     isLeft: true,
-    text: ({ told: { user } }) => (user === '' ? undefined : cutTo(oneLine(user), USER_MOST)),
+    text: ({ told: { user } }) => (user === '' ? undefined : brief(user)),
   },
   { title: 'JOBS', text: ({ told }) => String(told.job_count), leaves: 5 },
   { title: 'NODES', text: ({ told }) => String(told.node_count) },
@@ -63,7 +60,7 @@ export function showUsers(
   const jobs = job === undefined ? atOnce(listJobs(slurm, nodeOf, among, named)) : jobsNamed(job, slurm, nodeOf);
   const users = atOnce(listUsers(jobs, slurm, nodeOf));
   return {
-    key: 'users',
+    ...{ key: 'users', wrong: job !== undefined && jobs.length === 0 ? noJobText(job, jobs) : undefined },
     json: () => users.map(({ told }) => told),
     lines: paint => rowsText(verb.name, COLUMNS, users, { slurm, long, paint }),
   };

@@ -11,8 +11,8 @@ import { plural } from '../shm/sentences.js';
 import type { Node } from '../shm/snapshot.js';
 import { formatDuration } from '../text/durations.js';
 import { shownNames } from '../text/hostlists.js';
-import { NOTHING, type TableColumn } from '../text/layout.js';
-import { cut, oneLine } from '../text/text.js';
+import { cutTo, NOTHING, type TableColumn } from '../text/layout.js';
+import { oneLine } from '../text/text.js';
 import type { ListedJob } from './joblist.js';
 import { type JobMember, memberJson, toldOf } from './jobmembers.js';
 
@@ -20,7 +20,7 @@ import { type JobMember, memberJson, toldOf } from './jobmembers.js';
 const TEXT_MOST = 24;
 const DIFFERS_MOST = 42;
 
-const brief = (text: string) => cut(oneLine(text), TEXT_MOST);
+export const brief = (text: string): string => cutTo(oneLine(text), TEXT_MOST);
 
 /** `3 live, 1 silent`; `4` if all are live. */
 export function statesText({ told }: ListedJob): string {
@@ -97,7 +97,7 @@ export const MEMBER_COLUMNS: readonly TableColumn<JobMember>[] = [
   column('FABRIC/s', 7, numberText('fabric', short)),
   column('DISK/s', 10, asInStatus('disk')),
   column('WAIT', 4, asInStatus('pressure')),
-  { title: 'DIFFERS', isLeft: true, text: member => cut(differsText(member) ?? NOTHING, DIFFERS_MOST) },
+  { title: 'DIFFERS', isLeft: true, text: member => cutTo(differsText(member) ?? NOTHING, DIFFERS_MOST) },
 ];
 
 /** What the job is, in lines. */

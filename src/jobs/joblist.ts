@@ -187,17 +187,17 @@ export function checkLists(words: readonly string[]): void {
   for (const word of words) if (/^@|[[\]]/.test(word) && !isJobId(word)) readNodes(word);
 }
 
-/** Of an id: a job, if there is one; of words and host lists: nodes, then users. Throws the error of a host list. */
+/** A job, if there is one with that id; of other words and host lists: nodes, then users. Throws the error of a list. */
 export function meaningOf(words: readonly string[], slurm: SchedulerView, isNode: (name: string) => boolean): Meaning {
   const found = { jobs: [] as string[], nodes: [] as string[], users: [] as string[], both: [] as string[] };
   const usersNamed = userFinder(slurm.jobs);
   const isJob = (word: string) => withId(slurm.jobs, word).length > 0;
   for (const word of words) {
     const users = word.startsWith('@') ? [] : usersNamed(word);
-    const isId = isJobId(word);
-    if (isId && (isJob(word) || !/[a-z]/i.test(word))) found.jobs.push(word);
+    const isNumber = isJobId(word) && !/[a-z]/i.test(word);
+    if (isJobId(word) && isJob(word)) found.jobs.push(word);
     else if (users.length > 0 && !isNode(word)) found.users.push(...users);
-    else if (!isNode(word) && isJob(word)) found.jobs.push(word);
+    else if (!isNode(word) && (isNumber || isJob(word))) found.jobs.push(word);
     else
       for (const name of readNodes(word)) {
         const named = usersNamed(name);

@@ -6,8 +6,11 @@ import type { SchedulerNodeInfo, SchedulerView } from '../schedulerfile/schedule
 import { plural } from '../shm/sentences.js';
 import { formatDuration } from '../text/durations.js';
 import { expandNodeNames } from '../text/hostlists.js';
-import { oneLine } from '../text/text.js';
+import { few, oneLine } from '../text/text.js';
 import { ids } from '../trouble/disagreements.js';
+import { brief } from './jobfacts.js';
+
+const USERS_SHOWN = 4;
 
 /** A column that needs nothing but a node's name. */
 export interface SchedulerColumn extends ExtraColumn {
@@ -29,7 +32,7 @@ export function schedulerColumns(scheduler: SchedulerView): SchedulerColumn[] {
   });
   return [
     column('slurm', scheduler.name.toUpperCase(), ({ node }) => oneLine(node.state)),
-    column('user', 'USER', ({ jobs }) => [...new Set(jobs.map(({ user }) => oneLine(user)))].join(',')),
+    column('user', 'USER', ({ jobs }) => few([...new Set(jobs.map(({ user }) => brief(user)))], USERS_SHOWN, ',')),
     column('jobs', 'JOBS', ({ jobs }) => ids(jobs.map(({ id }) => id))),
   ];
 }

@@ -4,7 +4,8 @@
 import { REPORT_BYTES } from '../layout/codec.js';
 import { reasonWords, sentences } from '../layout/wording.gen.js';
 import { formatDuration } from '../text/durations.js';
-import { dayOf, twinOf } from '../text/moments.js';
+import { dayOf } from '../text/moments.js';
+import { offsetText } from '../text/offsets.js';
 import { oneLine, thousands } from '../text/text.js';
 import { keysOf, mirrorOf, reloadFailed, sinceMs } from './header.js';
 import { isHeard, type LinkEntry, linkName, linkState, type SeenNodes, youngestMs } from './links.js';
@@ -60,10 +61,8 @@ const DAY_MS = 86_400_000;
 export function wallTime(ms: number): string {
   const at = new Date(ms);
   const two = (value: number) => String(value).padStart(2, '0');
-  const east = -at.getTimezoneOffset();
-  const offset = `${east < 0 ? '-' : '+'}${two(Math.floor(Math.abs(east) / 60))}:${two(Math.abs(east) % 60)}`;
   const clock = `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
-  return `${dayOf(ms)} ${clock}${twinOf(ms) === undefined ? '' : ` ${offset}`}`;
+  return `${dayOf(ms)} ${clock}${offsetText(ms)}`;
 }
 
 /** The time so many ms before the look: `14:03:21`, with the date if that was another day. */

@@ -4,7 +4,7 @@
 
 import { groupBy } from './maps.js';
 
-const TASKS = String.raw`(?:[_.](?<task>\d+)|_?\[(?<tasks>[\d,-]*)\])`;
+const TASKS = String.raw`(?:[_.](?<task>\d+)|_?\[(?<tasks>[\d,:-]*)(?:%\d+)?\])`;
 const ID = new RegExp(String.raw`^(?<number>\d+)(?:${TASKS}|\+(?<part>\d+))?(?:\.(?<server>[a-z][\w.-]*))?$`, 'i');
 
 /** What of a job is known by name. */
@@ -17,10 +17,10 @@ interface NamedJob {
 /** From the first to the last number. */
 type Span = readonly [first: number, last: number];
 
-/** `1-3,7`. */
+/** `1-3,7`, `1-9:2`. */
 const spansOf = (list: string) =>
   list.split(',').map((text): Span => {
-    const [first = 0, last = first] = text.split('-').map(Number);
+    const [first = 0, last = first] = text.split(/[-:]/).map(Number);
     return [first, last];
   });
 
@@ -53,7 +53,7 @@ export function withId<Job extends NamedJob>(jobs: readonly Job[], text: string)
     const { parts } = asked;
     return parts === undefined || (job.isPart === asked.isPart && job.parts !== undefined && meet(job.parts, parts));
   });
-  return found.length > 0 ? found : jobs.filter(({ raw_id }) => raw_id === text);
+  return found.length > 0 || asked.parts !== undefined ? found : jobs.filter(({ raw_id }) => raw_id === asked.number);
 }
 
 /** Whether a text is written like a job's id. */

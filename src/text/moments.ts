@@ -2,6 +2,7 @@
 // are local ones; in the hour that happens twice they mean both.
 
 import { parseDuration } from './durations.js';
+import { twinOf } from './offsets.js';
 import { InputError, quote } from './text.js';
 
 /** A moment, ms since 1970. */
@@ -30,15 +31,7 @@ export function isTellable(ms: unknown): ms is number {
   return typeof ms === 'number' && ms >= 0 && ms < Date.UTC(10_000, 0);
 }
 
-const offsetOf = (ms: number) => new Date(ms).getTimezoneOffset() * 60_000;
-
-/** The other moment with the same local time, in the hour that happens twice; undefined: there is none. */
-export function twinOf(ms: number): number | undefined {
-  const near = [-3, 3].map(hours => ms + offsetOf(ms + hours * 3_600_000) - offsetOf(ms));
-  return near.find(other => other !== ms && other - offsetOf(other) === ms - offsetOf(ms));
-}
-
-const LONG = /^(\d+(?:\.\d+)?) ?(s|m|h|d)(?:ec|econd|in|inute|our|ay)s?$/;
+const LONG = /^(\d+(?:\.\d+)?) ?(s|m|h|d)(?:(?:ec|econd|in|inute|r|our|ay)s?)?$/;
 
 /** A duration as words have it, too: `1 hour`. */
 const parseLong = (text: string) => parseDuration(text.replace(LONG, '$1$2'));

@@ -237,6 +237,7 @@ t.test('the command: a number is no host list; exit codes', async t => {
     madeJob('77[3].pbs01', 'n02', { user: 'bob@ad.example.org' }),
     madeJob('5', 'n01', { user: 'AD\\carl' }),
     madeJob('8', 'n02', { user: 'n77' }),
+    madeJob('9', 'n04', { user: '1001' }),
   ];
   writeFileSync(join(path, 'state'), stateText(madeState(told(16), named)));
   const idsOf = async (...argv: string[]) => {
@@ -255,6 +256,7 @@ t.test('the command: a number is no host list; exit codes', async t => {
       ['bob', '77[3].pbs01'],
       ['bob@ad.example.org', '77[3].pbs01'],
       ['AD\\carl', '5'],
+      ['1001', '9'],
     ] as const),
     ...([
       ['n01', '3_2 5'],

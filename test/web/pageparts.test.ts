@@ -6,7 +6,7 @@ import { random } from '../../src/load/simulatednode.js';
 import { BOARD_MOST, expand, fold, foldInOrder } from '../../src/text/hostlists.js';
 import { isJobId, userFinder, withId } from '../../src/text/jobnames.js';
 import { Cells, formOf, isMeasured, isUnhealthy, stateOf, valueIn } from '../../src/web/page/cells.js';
-import { age, quantity } from '../../src/web/page/formats.js';
+import { age, clock, quantity } from '../../src/web/page/formats.js';
 import { FrameReader } from '../../src/web/page/framereader.js';
 import {
   type ArrowDirection,
@@ -323,6 +323,8 @@ t.test('numbers and ages for people', async t => {
     ['2 min 05 s', 125, 's'],
   ];
   for (const [text, value, unit] of table) t.equal(quantity(value, unit), text);
+  process.env.TZ = 'Europe/Berlin';
+  t.match(clock(Date.parse('2026-10-25T02:30:00+02:00')), /:00 \+02:00$/, 'the hour that happens twice');
   const ages: [text: string, ms: number][] = [
     ['0 s', 0],
     ['4.2 s', 4200],
@@ -357,7 +359,9 @@ t.test('ids of jobs, as schedulers, logs and people write them', t => {
       ['3_[1-2]', '3_2'],
       ['3_1', ''],
       ['3[2]', '3_2'],
-      ['6.batch', ''],
+      ['6.batch', '3_2'],
+      ['3_[1-9%4]', '3_2 3_3'],
+      ['77[1-9:2]', '77[3].pbs01'],
       ['q1', 'q1'],
     ] as const),
     ...([

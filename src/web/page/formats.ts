@@ -1,6 +1,8 @@
 // Numbers, ages and times for people: formatted by the browser's Intl, with English words. The caller passes the
 // server's clock.
 
+import { offsetText } from '../../text/offsets.js';
+
 const LOCALE = (globalThis as { navigator?: { language?: string } }).navigator?.language ?? 'en';
 
 /** There is none; a number, even 0, was measured. */
@@ -49,9 +51,9 @@ export function age(ms: number): string {
 const CLOCK = new Intl.DateTimeFormat(LOCALE, { hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false });
 const MINUTE = new Intl.DateTimeFormat(LOCALE, { hour: '2-digit', minute: '2-digit', hour12: false });
 
-/** A time in the browser's time zone: 14:03:21. `ms`: since 1970, by the server's clock. */
+/** A time in the browser's time zone: 14:03:21, with its offset if it happens twice. `ms`: since 1970, by the server's clock. */
 export function clock(ms: number): string {
-  return CLOCK.format(ms);
+  return `${CLOCK.format(ms)}${offsetText(ms)}`;
 }
 
 /** The same to the minute: 14:03. */
@@ -65,7 +67,7 @@ const isToday = (ms: number, now: number) => new Date(ms).toDateString() === new
 
 /** A time that may be long ago: 14:03:21, or with the day if that is not today's: Nov 24 14:03. */
 export function moment(ms: number, now: number): string {
-  return isToday(ms, now) ? clock(ms) : `${DAY.format(ms)} ${minute(ms)}`;
+  return isToday(ms, now) ? clock(ms) : `${DAY.format(ms)} ${minute(ms)}${offsetText(ms)}`;
 }
 
 /** The same in fewer words: 14:03, or Nov 24. */
