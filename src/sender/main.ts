@@ -174,7 +174,7 @@ const UNNAMED = "this machine has no host name yet, and localhost is every machi
 /** Whether a destination is this machine; of names only localhost is. */
 function isHere(to: Address | '-'): boolean {
   if (to === '-') return true;
-  const { host } = to;
+  const host = to.host.replace(/^::ffff:(?=\d+\.)/i, '');
   if (/^127\.|^::1$/.test(host) && isIP(host) !== 0) return true;
   const own = Object.values(networkInterfaces()).some(all => all?.some(({ address }) => address === host));
   return own || /\.localhost$/.test(host) || isNobodysName(host.split('.', 1)[0] ?? '');

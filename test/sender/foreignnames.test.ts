@@ -80,11 +80,15 @@ t.test('a machine without a name of its own tells no other machine that it is lo
     };
     for (const host of ['localhost', 'localhost.localdomain', 'localhost4.localdomain4', '(none)', 'LOCALHOST']) {
       const { status, stderr } = once(host, '--to', '10.1.2.3', '--to', '-');
-      t.match(stderr, / this machine has no host name yet, .*; set one, or write --name NAME\n$/, host);
+      t.match(
+        stderr,
+        /^beoboard[ -]send: this machine has no host name yet, .*; set one, or write --name NAME\n$/,
+        host,
+      );
       t.equal(status, 1);
       t.ok(once(host, '--to', '-').stdout.includes('localhost\0'), 'to itself it is');
     }
-    for (const to of ['127.0.0.1', '127.1.2.3', 'localhost', '[::1]'])
+    for (const to of ['127.0.0.1', '127.1.2.3', 'localhost', '[::1]', '[::ffff:127.0.0.1]'])
       t.notMatch(once('localhost', '--to', to).stderr, 'has no host name', to);
     t.notMatch(once('localhost', '--to', '10.1.2.3', '--name', 'localhost').stderr, 'has no host name', 'as wanted');
     t.notMatch(once('localhosts', '--to', '10.1.2.3').stderr, 'has no host name', 'another name');
