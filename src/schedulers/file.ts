@@ -55,10 +55,11 @@ interface Contents {
   readonly jobs: ListAnswer<SchedulerJob>;
 }
 
-/** A row as other programs write it: times may have a fraction, and ids may be numbers. */
+/** A row as other programs write it: times may have a fraction, and ids and names may be numbers. */
 function tidied(row: Record<string, unknown>): FileRow {
   for (const key of ['start_s', 'end_s', 'reason_s']) if (typeof row[key] === 'number') row[key] = Math.floor(row[key]);
-  for (const key of ['job', 'user', 'reason_by']) if (Number.isSafeInteger(row[key])) row[key] = String(row[key]);
+  for (const key of ['job', ...JOB_TEXTS, ...NODE_TEXTS])
+    if (Number.isSafeInteger(row[key])) row[key] = String(row[key]);
   return row;
 }
 

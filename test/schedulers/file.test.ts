@@ -140,13 +140,13 @@ t.test('a range is short, and its names are many', async t => {
 
 t.test('as other programs write it: a byte order mark, CRLF, empty lines, fractions, numbers as ids', async t => {
   const text = fileOf(
-    { node: 'n7', state: 'idle', reason_s: 8.5, reason_by: 0 },
-    { job: 8, nodes: 'n7', user: 1000, start_s: 9.75 },
+    { node: 'n7', state: 'idle', reason_s: 8.5, reason_by: 0, switch: 3 },
+    { job: 8, nodes: 'n7', user: 1000, start_s: 9.75, raw_id: 9, name: 2026, partition: 1 },
   );
   const { nodes, jobs } = atOnce(contentsOf(`\uFEFF${text.replaceAll('\n', '\r\n')}\r\n \n`, 'f', 0));
-  t.match(nodes, { list: [{ name: 'n7', reason_s: 8, reason_by: '0' }], leftOut: { count: 0 } });
+  t.match(nodes, { list: [{ name: 'n7', reason_s: 8, reason_by: '0', switch: '3' }], leftOut: { count: 0 } });
   t.match(jobs, {
-    list: [{ id: '8', nodes: 'n7', user: '1000', start_s: 9 }],
+    list: [{ id: '8', nodes: 'n7', user: '1000', start_s: 9, raw_id: '9', name: '2026', partition: '1' }],
     leftOut: { count: 0 },
   });
 });
