@@ -11,6 +11,7 @@ import { FileFollower } from '../service/leftfile.js';
 import { linkName } from '../shm/links.js';
 import { countStates, STATES } from '../shm/liveness.js';
 import { NoBoard, orNoBoard } from '../shm/noboard.js';
+import { PROBLEMS } from '../shm/problems.js';
 import { BoardReader } from '../shm/reader.js';
 import { linkNews, mirrorText } from '../shm/sentences.js';
 import type { Snapshot } from '../shm/snapshot.js';
@@ -18,15 +19,15 @@ import { fold, tryExpand } from '../text/hostlists.js';
 import { oneLine } from '../text/text.js';
 import { troubleOf } from '../trouble/trouble.js';
 import type { NodeConsumer, Watcher, WatcherTick } from './watcher.js';
-import { TROUBLE_MOST, type WallHead } from './wire.js';
+import { MARKS, type NodeMarks, TROUBLE_MOST, type WallHead } from './wire.js';
 
 /** The share of the time that may be used for the list. */
 const SHARE = 0.03;
 /** The list is never older than this, ms: else what is slow on a busy machine would be shown when it is long over. */
 const OLDEST_MS = 5000;
 
-type HeadLists = Pick<WallHead, 'dark' | 'trouble' | 'trouble_more'>;
-const NONE: HeadLists = { dark: [], trouble: [], trouble_more: 0 };
+type HeadLists = Pick<WallHead, 'dark' | 'marks' | 'trouble' | 'trouble_more'>;
+const NONE: HeadLists = { dark: [], marks: {}, trouble: [], trouble_more: 0 };
 
 /** Links that are down or dark, and the nodes behind them. */
 function darkOf(snapshot: Snapshot, { all }: Survey): WallHead['dark'] {
@@ -39,6 +40,27 @@ function darkOf(snapshot: Snapshot, { all }: Survey): WallHead['dark'] {
       nodes: fold(behind.map(({ name }) => name)),
     };
   });
+}
+
+/** The nodes that the map marks, by the list of trouble, and by what a scheduler says of those out of service. */
+function marksOf(lines: readonly TroubleInfo[], scheduler: SchedulerView | undefined): NodeMarks {
+  const { nodes = { list: [] } } = scheduler?.state ?? {};
+  const aside = nodes.list.flatMap(
+    ({ name, aside }) => (aside && scheduler?.pairing.matched.boardName.get(name)) ?? [],
+  );
+  const named = (is: (line: TroubleInfo) => boolean) => lines.flatMap(line => (is(line) ? (line.nodes ?? []) : []));
+  const lists: Record<(typeof MARKS)[number], readonly string[]> = {
+    critical: named(({ severity, ended }) => severity === 'critical' && ended === undefined),
+    recent: named(({ kind, ended }) => ended !== undefined && (PROBLEMS as readonly string[]).includes(kind)),
+    held: [...named(({ kind, ended }) => kind === 'held' && ended === undefined), fold(aside)],
+    odd: named(({ kind }) => kind === 'odd'),
+  };
+  return Object.fromEntries(
+    MARKS.flatMap(mark => {
+      const list = lists[mark].filter(each => each !== '').join();
+      return list === '' ? [] : [[mark, list]];
+    }),
+  );
 }
 
 export class StreamHeaders implements NodeConsumer {
@@ -133,6 +155,7 @@ export class StreamHeaders implements NodeConsumer {
       return {
         trouble: trouble.slice(0, TROUBLE_MOST),
         trouble_more: Math.max(0, trouble.length - TROUBLE_MOST),
+        marks: marksOf(trouble, this.scheduler()),
         dark: digest.stalled || digest.retired ? [] : darkOf(digest, found),
       };
     });

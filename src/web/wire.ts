@@ -112,6 +112,11 @@ export type BoardStatus = 'ok' | 'stalled' | 'closed' | 'retired' | 'absent';
 /** So many lines of trouble reach the page. */
 export const TROUBLE_MOST = 200;
 
+/** What is known of some nodes that the bits of a cell have no room for; in the order of their bits on the page. */
+export const MARKS = ['critical', 'recent', 'held', 'odd'] as const;
+/** Those with a critical problem, with one that is over, out of service, or odd in their job; as host lists. */
+export type NodeMarks = { readonly [M in (typeof MARKS)[number]]?: string };
+
 export interface WallHead {
   readonly seq: number;
   readonly now_ms: number;
@@ -125,6 +130,7 @@ export interface WallHead {
   /** The list of trouble, at most `TROUBLE_MOST` lines, and how many more there are. */
   readonly trouble: readonly TroubleInfo[];
   readonly trouble_more: number;
+  readonly marks: NodeMarks;
   /** Links that are down or dark, with their nodes. */
   readonly dark: readonly { readonly name: string; readonly text: string; readonly nodes: string }[];
   /** Once they come from elsewhere, `api/v1/events` has other ones. */

@@ -42,8 +42,9 @@ export const line = (key: string, nodes: string, count: number, more: Partial<Tr
 });
 
 export class MadeWall {
-  /** Nodes that are silent from the beginning. */
+  /** Nodes that are silent from the beginning, and whole cells of others. */
   readonly silent = new Set<string>();
+  readonly cells = new Map<string, number>();
   /** What `api/v1/jobs` has. */
   jobs: readonly { readonly id: string; readonly nodes: string; readonly [key: string]: unknown }[] = [];
   readonly #streams = new Set<ServerResponse>();
@@ -80,6 +81,7 @@ export class MadeWall {
       state: 'ok',
       line: `alpha: ${length} nodes: ${length} live; listening without gaps for 3 h 20 min`,
       counts: { live: length },
+      marks: {},
       unhealthy: 0,
       trouble: [],
       trouble_more: 0,
@@ -143,7 +145,8 @@ export class MadeWall {
     picture.writeUInt32LE(this.head.seq, 4);
     for (const [cell, name] of this.groups.flatMap(({ names }) => names).entries()) {
       const state = STATES.indexOf(this.silent.has(name) ? 'silent' : 'live');
-      picture.writeUInt16LE(((cell % 40) * 100 * 2 ** CELL.valueShift) | state, 8 + 2 * cell);
+      const load = ((cell % 40) * 100 * 2 ** CELL.valueShift) | state;
+      picture.writeUInt16LE(this.cells.get(name) ?? load, 8 + 2 * cell);
     }
     return Buffer.concat([json(FRAME.hello, this.hello), json(FRAME.layout, layout), frame(FRAME.picture, picture)]);
   }

@@ -9,7 +9,7 @@
 import { rmSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { palette, stepOf } from '../../src/web/page/palette.js';
+import { fromHex, shades, stepOf } from '../../src/web/page/palette.js';
 import { VALUE_MOST } from '../../src/web/wire.js';
 import { NO_BROWSER } from '../kit/browser.js';
 import { start } from '../kit/program.js';
@@ -29,7 +29,7 @@ t.test('ten cells have the colours of the API at the same tick', { skip }, async
   );
   const places = await middles(page, names);
   t.equal(new Set(places.map(({ x, y }) => `${x} ${y}`)).size, 10, 'ten places');
-  const scale = palette('dark');
+  const scale = shades(fromHex('#212a32'), fromHex('#555f68'));
   for (let round = 0; round < 2; round++) {
     const { seq, rgb, nodes } = await until('the server still keeps what the page shows', async () => {
       const seen = await colours(page, places);

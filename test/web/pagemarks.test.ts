@@ -17,7 +17,7 @@ import { bits } from '../../src/layout/layout.gen.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { contour } from '../../src/web/page/contours.js';
 import type { GroupBlock } from '../../src/web/page/geometry.js';
-import { palette, stepOf } from '../../src/web/page/palette.js';
+import { fromHex, shades, stepOf } from '../../src/web/page/palette.js';
 import { VALUE_MOST } from '../../src/web/wire.js';
 import { NO_BROWSER } from '../kit/browser.js';
 import { Namespace, noNamespaces } from '../kit/netns.js';
@@ -240,7 +240,7 @@ t.test('a constant load has the colours of status --json', { skip }, async t => 
   await holds(page, `document.querySelector('#line').textContent.includes('10 live')`);
   const places = await middles(page, names);
   const { rgb } = await colours(page, places);
-  const scale = palette('dark');
+  const scale = shades(fromHex('#212a32'), fromHex('#555f68'));
   const entryOf = (percent: number) => [
     ...(scale[stepOf(Math.round((percent * VALUE_MOST) / 100), VALUE_MOST)] as readonly number[]),
   ];
@@ -297,14 +297,15 @@ t.test('a single node that is killed is on the map within two ticks of the board
   await holds(page, `document.querySelector('#line').textContent.includes('49 live')`);
   const [place] = (await middles(page, ['rack2n13'])) as [{ x: number; y: number }];
   one.child.kill('SIGKILL');
-  // The map shows its outline, and the line below names its state.
+  // The map shows its colour, and the line below names its state.
   const late = await silentOnMap(
     page,
     wall,
     'rack2n13',
     `/^rack2n13 · silent/.test(document.querySelector('#here').textContent)
       && document.querySelector('[data-state="silent"] b')?.textContent === '1'
-      && ${marksLeftOf(place)}.includes('255,95,79,255')`,
+      && String(document.querySelector('#cells').getContext('2d').getImageData(${place.x}, ${place.y}, 1, 1).data)
+        === '255,95,79,255'`,
   );
   t.ok(late.server <= 2 && late.page <= 2, `ticks: ${JSON.stringify(late)}`);
   t.same(complaints, []);

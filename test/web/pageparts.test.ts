@@ -5,7 +5,7 @@ import t from 'tap';
 import { random } from '../../src/load/simulatednode.js';
 import { BOARD_MOST, expand, fold, foldInOrder } from '../../src/text/hostlists.js';
 import { isJobId, userFinder, withId } from '../../src/text/jobnames.js';
-import { Cells, formOf, isMeasured, isUnhealthy, stateOf, valueIn } from '../../src/web/page/cells.js';
+import { Cells, isMeasured, isUnhealthy, MARK, stateOf, valueIn } from '../../src/web/page/cells.js';
 import { age, clock, quantity } from '../../src/web/page/formats.js';
 import { FrameReader } from '../../src/web/page/framereader.js';
 import {
@@ -89,8 +89,17 @@ t.test('cells follow pictures and changes, and ignore those of another layout', 
   t.same([...cells.values].map(isUnhealthy), [false, false, true, false]);
   t.same([...cells.values].map(isMeasured), [true, true, true, false]);
   t.equal(valueIn(cells.values[2] as number), 2000);
-  t.not(formOf(cell('live', 1)), formOf(cell('live')), 'what was not measured looks otherwise');
-  t.equal(formOf(cell('live', 1)), formOf(cell('live', 4000)), 'and a value does not');
+  const same = (a: number, b: number) => cells.formOf(a) === cells.formOf(b);
+  cells.values.set([cell('live', 1), cell('live'), cell('live', 4000)]);
+  t.notOk(same(0, 1), 'what was not measured looks otherwise');
+  t.ok(same(0, 2), 'and a value does not');
+  t.ok(cells.mark({ held: 'a[1-2],b', odd: 'a1' }));
+  t.notOk(cells.mark({ held: 'a[1-2],b', odd: 'a1' }), 'no others');
+  t.same([...cells.marks], [MARK.held, 0, MARK.held | MARK.odd, 0]);
+  t.notOk(same(0, 2), 'a mark does');
+  cells.mark({});
+  t.ok(same(0, 2));
+  cells.changes(changes(3, 8, 8, [0, 1, 2], [cell('live', 1000), cell('live', 3000), cell('live', 2000, 1)]));
   const { states, unhealthy, measured, sum, most } = cells.tally();
   t.same([states[1], states[4], unhealthy, measured, sum, most], [3, 1, 1, 3, 6000, 3000]);
   t.same([...(cells.changes(changes(3, 9, 8, [], [])) as Uint32Array)], [], 'a pulse');

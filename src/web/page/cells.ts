@@ -2,7 +2,7 @@
 // out of order is noticed and never shown. Pure.
 
 import { tryExpand } from '../../text/hostlists.js';
-import { CELL, type LayoutInfo, NOT_MEASURED, STATES, type State } from '../wire.js';
+import { CELL, type LayoutInfo, MARKS, NOT_MEASURED, type NodeMarks, STATES, type State } from '../wire.js';
 
 export const LIVE = STATES.indexOf('live');
 const STATE_BITS = (1 << CELL.stateBits) - 1;
@@ -11,8 +11,12 @@ export const stateOf = (cell: number): State => STATES[cell & STATE_BITS] ?? 'un
 export const valueIn = (cell: number): number => cell >> CELL.valueShift;
 export const isMeasured = (cell: number): boolean => valueIn(cell) !== NOT_MEASURED;
 export const isUnhealthy = (cell: number): boolean => (cell & CELL.unhealthy) !== 0;
-/** The parts of a cell that are shown as a form: its state, whether it has a problem, whether it was measured. */
-export const formOf = (cell: number): number => (cell & 15) | (isMeasured(cell) ? 0 : 16);
+
+/** The bits of a node's marks. */
+export const MARK = Object.fromEntries(MARKS.map((mark, i) => [mark, 1 << i])) as Record<
+  (typeof MARKS)[number],
+  number
+>;
 
 /** The state of a group's nodes. */
 export interface Tally {
@@ -33,6 +37,8 @@ export class Cells {
   values = new Uint16Array(0);
   /** The number of the last tick; 0: none yet. */
   seq = 0;
+  #lists: NodeMarks = {};
+  #marks: Uint8Array | undefined;
   #names: string[] | undefined;
   #indices: Map<string, number> | undefined;
 
@@ -42,6 +48,7 @@ export class Cells {
     this.values = new Uint16Array(layout.count).fill((NOT_MEASURED << CELL.valueShift) | STATES.indexOf('unknown'));
     this.#names = undefined;
     this.#indices = undefined;
+    this.#marks = undefined;
     this.seq = 0;
   }
 
@@ -84,6 +91,33 @@ export class Cells {
   indexOf(name: string): number | undefined {
     this.#indices ??= new Map(this.names.map((each, index) => [each, index]));
     return this.#indices.get(name);
+  }
+
+  /** Takes the lists of marked nodes; returns whether they are others than before. */
+  mark(lists: NodeMarks): boolean {
+    const isSame = MARKS.every(mark => lists[mark] === this.#lists[mark]);
+    if (!isSame) this.#marks = undefined;
+    this.#lists = lists;
+    return !isSame;
+  }
+
+  /** The marks of each cell, as bits of MARK. */
+  get marks(): Uint8Array {
+    if (this.#marks !== undefined) return this.#marks;
+    const marks = new Uint8Array(this.layout.count);
+    for (const mark of MARKS)
+      for (const name of tryExpand(this.#lists[mark] ?? '', 'any') ?? []) {
+        const cell = this.indexOf(name);
+        if (cell !== undefined) marks[cell] = (marks[cell] as number) | MARK[mark];
+      }
+    this.#marks = marks;
+    return marks;
+  }
+
+  /** What of a cell is shown as a form: its state, whether it has a problem, whether it was measured, its marks. */
+  formOf(cell: number): number {
+    const bits = this.values[cell] as number;
+    return (bits & 15) | (isMeasured(bits) ? 0 : 16) | ((this.marks[cell] as number) << 5);
   }
 
   /** 1 for each of these cells. */

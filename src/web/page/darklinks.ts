@@ -3,14 +3,14 @@
 import { tryExpand } from '../../text/hostlists.js';
 import type { WallHead } from '../wire.js';
 import type { Cells } from './cells.js';
-import type { Behind } from './legend.js';
+import type { Listed } from './legend.js';
 import type { Outline } from './mapview.js';
 
 export class DarkLinks {
   #key = '[]';
   #linkOf: ReadonlyMap<string, string> = new Map();
   /** What is behind them; undefined: no node. */
-  behind: Behind | undefined;
+  behind: Listed | undefined;
 
   /** Stores the links of a head; returns whether they, or their nodes, have changed. */
   take(links: WallHead['dark']): boolean {
@@ -22,7 +22,8 @@ export class DarkLinks {
     );
     const name = links.length === 1 ? (links[0]?.name ?? '') : `${links.length} links`;
     const nodes = links.map(link => link.nodes).join();
-    this.behind = this.#linkOf.size > 0 ? { name, nodes, count: this.#linkOf.size } : undefined;
+    this.behind =
+      this.#linkOf.size > 0 ? { key: 'dark', text: `behind ${name}`, nodes, count: this.#linkOf.size } : undefined;
     return true;
   }
 

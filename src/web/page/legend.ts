@@ -1,18 +1,31 @@
 // What colours and forms mean: each state that there is with its number, and the scale of the reading. A state selects its nodes.
 
 import { oneLine } from '../../text/unseen.js';
-import { NOT_MEASURED, numberOf, type ReadingInfo, STATES, type State, VALUE_MOST, type WallHead } from '../wire.js';
+import {
+  CELL,
+  type MARKS,
+  NOT_MEASURED,
+  type NodeMarks,
+  numberOf,
+  type ReadingInfo,
+  STATES,
+  type State,
+  VALUE_MOST,
+  type WallHead,
+} from '../wire.js';
+import { type Cells, MARK } from './cells.js';
 import { button, byId, make, set, surface, write } from './dom.js';
 import { count, plural, quantity } from './formats.js';
 import { bitsOf, swatch } from './forms.js';
 import type { Inks } from './inks.js';
 import type { Owner } from './jobview.js';
-import { css, mixed } from './palette.js';
+import { css } from './palette.js';
 
-/** Nodes behind links on which nothing is heard. */
-export interface Behind {
-  /** Of the link, or of how many. */
-  readonly name: string;
+/** Nodes that the server lists: those with a mark, or behind links on which nothing is heard. */
+export interface Listed {
+  readonly key: 'dark' | (typeof MARKS)[number];
+  /** What follows their number. */
+  readonly text: string;
   readonly nodes: string;
   readonly count: number;
 }
@@ -27,6 +40,17 @@ const ORDER: readonly (State | 'unhealthy')[] = [
   'never',
   'left',
 ];
+const MARK_TEXTS = { recent: 'recent', held: 'held', odd: 'odd in a job' } as const;
+
+/** The marked nodes that are shown, of a head's lists. */
+export function listedOf(cells: Cells, lists: NodeMarks): Listed[] {
+  return (['recent', 'held', 'odd'] as const).flatMap(key => {
+    const nodes = lists[key];
+    if (nodes === undefined) return [];
+    const count = cells.marks.reduce((sum, marks) => sum + Number((marks & MARK[key]) !== 0), 0);
+    return count === 0 ? [] : [{ key, text: MARK_TEXTS[key], nodes, count }];
+  });
+}
 
 export class Legend {
   readonly #states = byId('states');
@@ -44,13 +68,13 @@ export class Legend {
   /** `pressed`: the state that is selected. */
   show(
     { counts, unhealthy }: Pick<WallHead, 'counts' | 'unhealthy'>,
-    behind: Behind | undefined,
+    listed: readonly Listed[],
     inks: Inks,
     pressed: string | undefined,
   ): void {
     const numbers = ORDER.map(state => (state === 'unhealthy' ? unhealthy : (counts[state] ?? 0)));
     const most = count(numbers.reduce((sum, number) => sum + number, -unhealthy)).length;
-    const shape = `${inks.theme} ${pressed} ${window.devicePixelRatio} ${most} ${behind?.name} ${behind?.nodes}`;
+    const shape = `${inks.theme} ${inks.scale[0]} ${pressed} ${window.devicePixelRatio} ${most} ${listed.map(({ text, nodes, count }) => `${count} ${text} ${nodes}`)}`;
     if (shape !== this.#shape) {
       this.#shape = shape;
       const hadFocus =
@@ -62,7 +86,7 @@ export class Legend {
           element.append(stateSwatch(inks, state), `${state} `, make('b'));
           return element;
         }),
-        ...(behind === undefined ? [] : [this.#darkButton(behind, inks)]),
+        ...listed.map(each => this.#listButton(each, inks)),
       );
       if (hadFocus !== undefined)
         this.#states.querySelector<HTMLElement>(`[data-state="${hadFocus.dataset.state}"]`)?.focus();
@@ -76,9 +100,10 @@ export class Legend {
     }
   }
 
-  #darkButton({ name, nodes, count: number }: Behind, inks: Inks): HTMLButtonElement {
-    const element = button('', () => this.selectNodes(nodes), { 'data-state': 'dark' });
-    element.append(outlined(inks), make('b', {}, count(number)), oneLine(` behind ${name}`));
+  #listButton({ key, text, nodes, count: number }: Listed, inks: Inks): HTMLButtonElement {
+    const element = button('', () => this.selectNodes(nodes), { 'data-state': key });
+    const picture = key === 'dark' ? outlined(inks) : swatch(inks, bitsOf('live'), { marks: MARK[key] });
+    element.append(picture, make('b', {}, count(number)), oneLine(` ${text}`));
     return element;
   }
 
@@ -86,7 +111,7 @@ export class Legend {
     this.#scale.replaceChildren(
       ...owners.map(({ name, nodes, colour }) => {
         const owner = make('span', { class: 'owner', title: plural(nodes) });
-        if (colour !== undefined) owner.append(swatch(inks, bitsOf('live'), css(colour)));
+        if (colour !== undefined) owner.append(swatch(inks, bitsOf('live'), { ground: colour }));
         owner.append(oneLine(name));
         return owner;
       }),
@@ -103,12 +128,7 @@ export class Legend {
     const stops = Array.from({ length: 17 }, (_, i) => css(inks.scale[Math.round((i * 255) / 16)] ?? inks.page));
     bar.style.background = `linear-gradient(to right, ${stops.join(',')})`;
     const middle = quantity(numberOf(reading, VALUE_MOST / 2), reading.unit);
-    const none = make(
-      'span',
-      { class: 'none' },
-      swatch(inks, (NOT_MEASURED << 4) | bitsOf('live'), css(inks.unmeasured)),
-      'not measured',
-    );
+    const none = make('span', { class: 'none' }, swatch(inks, (NOT_MEASURED << 4) | bitsOf('live')), 'not measured');
     this.#scale.replaceChildren(
       make('span', { class: 'title', title: reading.about }, reading.title),
       make('span', { class: 'end' }, quantity(reading.low, reading.unit)),
@@ -125,17 +145,12 @@ export class Legend {
   }
 }
 
-function stateSwatch(inks: Inks, state: State | 'unhealthy'): HTMLCanvasElement {
-  const middle = inks.scale[150] ?? inks.page;
-  if (state === 'unhealthy') return swatch(inks, bitsOf('live') | 8, css(middle));
-  const isFaded = state === 'silent' || state === 'uncertain';
-  const fill = state === 'live' ? middle : isFaded ? mixed(middle, inks.page, 0.68) : inks.page;
-  return swatch(inks, bitsOf(state), css(fill));
-}
+const stateSwatch = (inks: Inks, state: State | 'unhealthy') =>
+  swatch(inks, state === 'unhealthy' ? bitsOf('live') | CELL.unhealthy : bitsOf(state));
 
 /** A small picture of a cell with the line around it that those behind a dark link have. */
 function outlined(inks: Inks): HTMLCanvasElement {
-  const canvas = swatch(inks, bitsOf('live'), css(mixed(inks.text, inks.page, 0.75)));
+  const canvas = swatch(inks, bitsOf('live'));
   const context = surface(canvas);
   const line = Math.max(1, Math.round(2 * window.devicePixelRatio));
   context.strokeStyle = css(inks.text);

@@ -14,7 +14,7 @@ import { clock, count, zone } from './formats.js';
 import type { StreamFrame } from './framereader.js';
 import { type Inks, readInks } from './inks.js';
 import { COLOURINGS, isColouring, JobView } from './jobview.js';
-import { Legend } from './legend.js';
+import { Legend, listedOf } from './legend.js';
 import { Live } from './live.js';
 import { MapView } from './mapview.js';
 import { RiverPart } from './riverpart.js';
@@ -40,6 +40,8 @@ let hello: Hello | undefined;
 let head: WallHead | undefined;
 let build: string | undefined;
 let inks: Inks;
+/** What they were read for. */
+let inksOf = '';
 let refusal: string | undefined;
 /** What the server has last agreed to show. */
 let accepted: Pick<PageView, 'reading' | 'by' | 'where'> | undefined;
@@ -266,7 +268,8 @@ function tellHead(said: WallHead): void {
   const before = chosenNodes();
   trouble.show(said);
   const isOther = dark.take(said.dark);
-  legend.show(said, dark.behind, inks, view.state);
+  if (cells.mark(said.marks)) map.update('all');
+  tellLegend();
   // The selection follows the nodes of its line.
   if (chosenNodes() !== before) arrange();
   else {
@@ -275,6 +278,12 @@ function tellHead(said: WallHead): void {
   }
   setLife(said.state);
   speakNow(said.line);
+}
+
+function tellLegend(): void {
+  if (head === undefined) return;
+  const listed = listedOf(cells, head.marks);
+  legend.show(head, dark.behind === undefined ? listed : [...listed, dark.behind], inks, view.state);
 }
 
 /** Announces changes to screen readers now and then. */
@@ -331,7 +340,7 @@ function arrange(): void {
   map.show(cells, members(), reading, view.zoom);
   map.cursor = view.at === undefined ? undefined : cells.indexOf(view.at);
   measure();
-  if (head !== undefined) legend.show(head, dark.behind, inks, view.state);
+  tellLegend();
   table.show(cells, reading, rowsOf(view, cells, chosen), view.page ?? 1, view.sort);
   tellPages();
   tellChoice();
@@ -449,13 +458,15 @@ const themeNow = (): 'dark' | 'light' => view.theme ?? (darkness.matches ? 'dark
 function setTheme(): void {
   root.dataset.theme = themeNow();
   root.dataset.view = view.wall ? 'wall' : 'desk';
-  if (inks?.theme === themeNow()) return;
-  inks = readInks(themeNow());
+  const key = `${themeNow()} ${view.scale}`;
+  if (inksOf === key) return;
+  inksOf = key;
+  inks = readInks(themeNow(), view.scale === 'hue');
   write(byId('theme'), themeNow() === 'dark' ? 'Light' : 'Dark');
   map.setInks(inks);
   flow.setInks(inks);
   colourOwn();
-  if (head !== undefined) legend.show(head, dark.behind, inks, view.state);
+  tellLegend();
 }
 darkness.addEventListener('change', setTheme);
 

@@ -58,8 +58,8 @@ export function drawTiles(
       if (wanted > 1 && size / wanted < LETTERS_LEAST * unit) return;
       if (wanted > 1) context.font = `${weight} ${size / wanted}px ${FONT}`;
       const fitting = weight > 500 ? text : fit(context, text, wide - 2 * pad);
-      if (!isLive) {
-        // On hatching a text needs a background.
+      if (!isOnFill) {
+        // On lines, or on half a fill, a text needs a background.
         context.fillStyle = css(inks.page);
         const ground = context.measureText(fitting).width + pad * 0.8;
         context.beginPath();

@@ -3,8 +3,8 @@
 // changes.
 
 import type { ReadingInfo } from '../wire.js';
-import { NOT_MEASURED, STATES } from '../wire.js';
-import { type Cells, type Changed, formOf, LIVE } from './cells.js';
+import { NOT_MEASURED } from '../wire.js';
+import { type Cells, type Changed, LIVE } from './cells.js';
 import { contour } from './contours.js';
 import { oncePerFrame, surface } from './dom.js';
 import { CellForms } from './forms.js';
@@ -14,7 +14,7 @@ import { drawLabel, drawTag, drawTiles, NAMES_FROM } from './maptexts.js';
 import { css, type Rgb } from './palette.js';
 
 /** The sides of cells, in CSS pixels, from which on there are forms, gaps and values on them; and the largest side. */
-const FORMS_FROM = 8;
+const FORMS_FROM = 6;
 const GAPS_FROM = 4;
 const VALUES_FROM = 40;
 const SIDE_MOST = 176;
@@ -57,7 +57,7 @@ export class MapView {
   /** For each cell: its place in the picture; the index of its block; its form when the marks were last drawn. */
   #places = new Uint32Array(0);
   #blocks = new Uint32Array(0);
-  #forms = new Uint8Array(0);
+  #forms = new Uint16Array(0);
   #dirty = new Uint8Array(0);
   plan: MapPlan | undefined;
   #cells: Cells | undefined;
@@ -188,7 +188,7 @@ export class MapView {
     this.#words = new Uint32Array(this.#image.data.buffer);
     this.#places = new Uint32Array(count);
     this.#blocks = new Uint32Array(count).fill(NOWHERE);
-    this.#forms = new Uint8Array(count);
+    this.#forms = new Uint16Array(count);
     this.#dirty = new Uint8Array(made.blocks.length);
     for (const [index, { first, count: size, columns, column, row }] of made.blocks.entries())
       for (let k = 0; k < size; k++) {
@@ -222,7 +222,7 @@ export class MapView {
       for (const cell of changed) {
         if (!paint(cell)) continue;
         this.#dirty[this.#blocks[cell] as number] = 1;
-        if (this.#forms[cell] !== formOf(values[cell] as number)) areMarksOld = true;
+        if (this.#forms[cell] !== data.formOf(cell)) areMarksOld = true;
       }
       this.#areMarksOld ||= areMarksOld;
       this.#request();
@@ -235,14 +235,13 @@ export class MapView {
       ...([this.#places, this.#blocks, this.#words] as const),
       ...([this.#selected, this.#own] as const),
     ];
-    // Those that decide whether a cell has its own colour: a small one has no corner for its problems.
-    const shown = plan.side < FORMS_FROM * this.#unit ? 15 : 7;
+    const isTiny = plan.side < FORMS_FROM * this.#unit;
     return cell => {
       if (blocks[cell] === NOWHERE) return false;
       const value = values[cell] as number;
       const isAside = selected !== undefined && selected[cell] !== 1;
-      const isOwn = own !== undefined && !isAside && (value & shown) === LIVE;
-      const word = isOwn ? own[cell] || words[NOTHING] : (isAside ? aside : words)[value];
+      const isOwn = own !== undefined && !isAside && (value & 15) === LIVE;
+      const word = isOwn ? own[cell] || words[NOTHING] : (isAside && isTiny ? aside : words)[value];
       picture[places[cell] as number] = word as number;
       return true;
     };
@@ -305,12 +304,14 @@ export class MapView {
     for (const block of this.#inSight(plan)) {
       const { columns, first, count } = block;
       for (let cell = first; cell < first + count; cell++) {
-        const value = data.values[cell] as number;
-        const form = formOf(value);
+        const form = data.formOf(cell);
         this.#forms[cell] = form;
-        if (!hasForms || form === STATES.indexOf('live') || this.#isAside(cell)) continue;
+        const isAside = this.#isAside(cell);
+        if (!hasForms || (form === LIVE && !isAside)) continue;
         const at = cornerOf(plan, block, cell);
-        this.#painter?.draw(context, value, at.x, at.y, wide - gap, side - gap);
+        const box = [at.x, at.y, wide - gap, side - gap] as const;
+        if (isAside) this.#painter?.shrink(context, box);
+        else this.#painter?.draw(context, data.values[cell] as number, data.marks[cell] as number, box);
       }
       if (gap > 0) this.#drawGaps(context, block, plan, gap, inks.page);
       if (side >= VALUES_FROM * unit) drawTiles(pen, plan, block, gap, tiles);

@@ -1,6 +1,6 @@
-// The colours of a reading: a uniform scale, computed in OKLCH so that equal steps of the value look equal, and each
-// colour is lighter (on a dark page) or darker (on a light one) than the one before. Its hues go from violet over blue
-// and green to lime: red, orange and pink are reserved for states. Pure.
+// The colours of a reading. Grey, so that nothing but trouble has a colour; or in hues: a uniform scale, computed in
+// OKLCH so that equal steps of the value look equal, and each colour is lighter (on a dark page) or darker (on a light
+// one) than the one before, from violet over blue and green to lime: red, orange and pink are reserved for states. Pure.
 
 /** The number of colours: values fall into as many equal parts. */
 export const STEPS = 256;
@@ -51,7 +51,12 @@ function oklch([lightness, chroma, hue]: Lch): Rgb {
   }
 }
 
-/** The colours from low to high. */
+/** The colours between two, from low to high. */
+export function shades(low: Rgb, high: Rgb): Rgb[] {
+  return Array.from({ length: STEPS }, (_, step) => mixed(low, high, step / (STEPS - 1)));
+}
+
+/** The hues from low to high. */
 export function palette(theme: Theme): Rgb[] {
   const [low, high] = ENDS[theme];
   return Array.from({ length: STEPS }, (_, step) => {
@@ -90,12 +95,12 @@ export function fromHex(text: string): Rgb {
   return [Number.parseInt(red, 16), Number.parseInt(green, 16), Number.parseInt(blue, 16)];
 }
 
-/** Hues of consecutive names are far apart on the circle. */
-const GOLDEN_ANGLE = 137.508;
+/** The hues of names, which are not those of trouble: consecutive ones are far apart. */
+const HUES = { first: 95, count: 245, apart: 151.5 } as const;
 
 /** The colour of a name: always the same. */
 export function colourOf(name: string, theme: Theme): Rgb {
   let hash = 2166136261;
   for (let i = 0; i < name.length; i++) hash = Math.imul(hash ^ name.charCodeAt(i), 16777619);
-  return oklch([theme === 'dark' ? 0.72 : 0.58, 0.12, ((hash >>> 0) * GOLDEN_ANGLE) % 360]);
+  return oklch([theme === 'dark' ? 0.72 : 0.58, 0.12, HUES.first + (((hash >>> 0) * HUES.apart) % HUES.count)]);
 }

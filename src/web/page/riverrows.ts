@@ -192,11 +192,7 @@ export class River {
         into.fill(inks.page, top, top + high);
         continue;
       }
-      into.fill(
-        mean === NOT_MEASURED ? inks.unmeasured : (inks.scale[stepOf(mean, VALUE_MOST)] as number),
-        top,
-        top + inner,
-      );
+      into.fill(mean === NOT_MEASURED ? inks.page : (inks.scale[stepOf(mean, VALUE_MOST)] as number), top, top + inner);
       let bottom = top + inner;
       for (let i = 0; i < PARTS.length && bottom > top; i++) {
         const share = this.#parts[at * PARTS.length + i] as number;
@@ -215,15 +211,13 @@ export class River {
 export interface RiverInks {
   readonly scale: Uint32Array;
   readonly parts: Uint32Array;
-  readonly unmeasured: number;
   readonly page: number;
 }
 
-export function riverInks(scale: readonly Rgb[], ink: (part: RowPart) => Rgb, unmeasured: Rgb, page: Rgb): RiverInks {
+export function riverInks(scale: readonly Rgb[], ink: (part: RowPart) => Rgb, page: Rgb): RiverInks {
   return {
     page: word(page),
     scale: Uint32Array.from({ length: STEPS }, (_, i) => word(scale[i] as Rgb)),
     parts: Uint32Array.from(PARTS, part => word(ink(part))),
-    unmeasured: word(unmeasured),
   };
 }

@@ -54,12 +54,7 @@ export class RiverView {
   }
 
   setInks(inks: Inks): void {
-    this.#inks = riverInks(
-      inks.scale,
-      part => (part === 'unhealthy' ? inks.unhealthy : inks.states[part]),
-      inks.unmeasured,
-      inks.page,
-    );
+    this.#inks = riverInks(inks.scale, part => (part === 'unhealthy' ? inks.unhealthy : inks.states[part]), inks.page);
     this.repaint();
   }
 

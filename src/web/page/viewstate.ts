@@ -28,6 +28,8 @@ export interface PageView {
   /** The smallest size of a cell, px; undefined: as large as fits. */
   readonly zoom?: number | undefined;
   readonly theme?: 'dark' | 'light' | undefined;
+  /** Readings have hues in place of greys. */
+  readonly scale?: 'hue' | undefined;
   /** A screen on a wall, without controls. */
   readonly wall?: boolean | undefined;
 }
@@ -55,6 +57,7 @@ export function parseView(search: string): PageView {
   if (ZOOMS.includes(zoom)) view.zoom = zoom;
   const theme = query.get('theme');
   if (theme === 'dark' || theme === 'light') view.theme = theme;
+  if (query.get('scale') === 'hue') view.scale = 'hue';
   if (query.has('wall')) view.wall = true;
   return view;
 }
@@ -62,7 +65,7 @@ export function parseView(search: string): PageView {
 /** The query of a view, `?` for the plain one: relative, so that the page can have any path. */
 export function writeView(view: PageView): string {
   const query = new URLSearchParams();
-  for (const key of [...TEXTS, 'page', 'zoom', 'theme'] as const)
+  for (const key of [...TEXTS, 'page', 'zoom', 'theme', 'scale'] as const)
     if (view[key] !== undefined) query.set(key, String(view[key]));
   const text = query.toString();
   return `?${[...(view.wall ? ['wall'] : []), ...(text === '' ? [] : [text])].join('&')}`;

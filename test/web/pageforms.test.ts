@@ -1,0 +1,156 @@
+// What cells look like: colours have enough contrast, also for people who see fewer of them, and each state and mark has a
+// form of its own at each size of a cell, in both themes.
+//
+// @seconds 12
+// @rest
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { colourOf, fromHex, type Rgb } from '../../src/web/page/palette.js';
+import { CELL, NOT_MEASURED, type NodeMarks, STATES, type State, VALUE_MOST } from '../../src/web/wire.js';
+import { NO_BROWSER } from '../kit/browser.js';
+import { ROOT } from '../kit/places.js';
+import { until } from '../kit/until.js';
+import { look } from './browsing.js';
+import { MadeWall } from './madewall.js';
+
+const css = readFileSync(join(ROOT, 'src/web/page/page.css'), 'utf8');
+const THEMES = ['dark', 'light'] as const;
+
+/** The colours of a theme. */
+function inksOf(theme: (typeof THEMES)[number]): (name: string) => Rgb {
+  const head = theme === 'dark' ? ':root {' : ':root[data-theme="light"] {';
+  const block = css.slice(css.indexOf(head), css.indexOf('}', css.indexOf(head)));
+  return name => fromHex(new RegExp(`--${name}: (#[0-9a-f]{6});`).exec(block)?.[1] ?? '');
+}
+
+const linear = (part: number) => (part <= 10.31 ? part / 3294.6 : ((part / 255 + 0.055) / 1.055) ** 2.4);
+/** The contrast of two colours by WCAG 2.1, in linear light. */
+function contrastOf(a: readonly number[], b: readonly number[]): number {
+  const light = ([r = 0, g = 0, b = 0]: readonly number[]) => 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  const [low = 0, high = 0] = [light(a), light(b)].sort((x, y) => x - y);
+  return (high + 0.05) / (low + 0.05);
+}
+const contrast = (a: Rgb, b: Rgb) => contrastOf(a.map(linear), b.map(linear));
+
+/** How people without one kind of cones see colours, in linear light (Machado, Oliveira, Fernandes 2009, table 1). */
+const BLIND: Record<string, readonly number[][]> = {
+  protan: [
+    [0.152286, 1.052583, -0.204868],
+    [0.114503, 0.786281, 0.099216],
+    [-0.003882, -0.048116, 1.051998],
+  ],
+  deutan: [
+    [0.367322, 0.860646, -0.227968],
+    [0.280085, 0.672501, 0.047413],
+    [-0.01182, 0.04294, 0.968881],
+  ],
+  tritan: [
+    [1.255528, -0.076749, -0.178779],
+    [-0.078411, 0.930809, 0.147602],
+    [0.004733, 0.691367, 0.3039],
+  ],
+};
+
+t.test('colours have enough contrast', async t => {
+  for (const theme of THEMES) {
+    const ink = inksOf(theme);
+    const page = ink('page');
+    for (const name of ['text', 'muted', 'silent', 'uncertain', 'unhealthy', 'accent'])
+      for (const ground of ['page', 'raised'])
+        t.ok(contrast(ink(name), ink(ground)) >= 4.5, `${theme}: ${name} as text on ${ground}`);
+    for (const name of ['field', 'unknown', 'never', 'left'])
+      t.ok(contrast(ink(name), page) >= 3, `${theme}: ${name} as a mark`);
+    for (const name of ['silent', 'uncertain', 'unhealthy'])
+      t.ok(contrast(ink(name), ink('load-high')) >= 2.1, `${theme}: ${name} beside full load`);
+    t.ok(contrast(ink('load-high'), page) < 3, `${theme}: full load is no mark`);
+    for (const [who, rows] of Object.entries(BLIND)) {
+      const seen = (name: string) => {
+        const rgb = ink(name).map(linear);
+        return rows.map(row =>
+          Math.min(
+            1,
+            Math.max(
+              0,
+              row.reduce((sum, part, i) => sum + part * (rgb[i] ?? 0), 0),
+            ),
+          ),
+        );
+      };
+      const found = contrastOf(seen('silent'), seen('uncertain'));
+      t.ok(found >= 1.5, `${theme}, ${who}: critical beside warning, ${found}`);
+    }
+  }
+});
+
+t.test('jobs and users have no hue of trouble', async t => {
+  for (let i = 0; i < 500; i++) {
+    const [r, g, b] = colourOf(`job ${i}`, 'dark');
+    // Reds, oranges and pinks have the most red.
+    if (r > Math.max(g, b)) t.fail(`job ${i}: ${r} ${g} ${b}`);
+  }
+});
+
+const word = (state: State, value = VALUE_MOST / 2, isIll = false) =>
+  (value << CELL.valueShift) | (isIll ? CELL.unhealthy : 0) | STATES.indexOf(state);
+const FORMS: Record<string, number> = {
+  ...Object.fromEntries(STATES.map(state => [state, word(state)])),
+  idle: word('live', 0),
+  unmeasured: word('live', NOT_MEASURED),
+  unhealthy: word('live', VALUE_MOST / 2, true),
+  critical: word('live', VALUE_MOST / 2, true),
+  ...Object.fromEntries(['recent', 'held', 'odd'].map(name => [name, word('live')])),
+};
+const MARKED: NodeMarks = { critical: 'critical', recent: 'recent', held: 'held', odd: 'odd' };
+
+t.test('each state and mark has a form', { skip: NO_BROWSER ?? false }, async t => {
+  const names = Object.keys(FORMS);
+  const wall = new MadeWall([{ name: 'all', names }], false);
+  for (const [name, cell] of Object.entries(FORMS)) wall.cells.set(name, cell);
+  wall.head = { ...wall.head, marks: MARKED };
+  await wall.listen(t);
+  for (const theme of THEMES)
+    for (const [side, alike] of [
+      // A square hole has no room on a small cell.
+      [8, [['critical', 'unhealthy']]],
+      [16, []],
+      [32, []],
+      [128, []],
+    ] as const) {
+      const { page, complaints } = await look(t, `${wall.url}?theme=${theme}&zoom=${side}&at=live`);
+      /** The pixels of each cell, in the order of the names. */
+      const pictures = await until('the cells are drawn', () =>
+        page.evaluate<number[][]>(`(() => {
+          const [cells, marks] = ['#cells', '#marks'].map(id => document.querySelector(id));
+          if (cells.dataset.seq !== '1') return undefined;
+          const [ring, map] = ['#ring', '#cells'].map(id => document.querySelector(id).getBoundingClientRect());
+          const canvas = new OffscreenCanvas(cells.width, cells.height);
+          const context = canvas.getContext('2d', { willReadFrequently: true });
+          for (const each of [cells, marks]) context.drawImage(each, 0, 0);
+          const [x, y, wide] = [ring.left - map.left, ring.top - map.top, ring.width].map(each => Math.round(each));
+          const first = x - ${names.indexOf('live')} * wide;
+          return ${JSON.stringify(names)}.map((_, i) =>
+            [...context.getImageData(first + i * wide, y, wide - 1, ring.height - 1).data]);
+        })()`),
+      );
+      const differs = (a: readonly number[], b: readonly number[]) =>
+        a.filter((part, i) => Math.abs(part - (b[i] as number)) > 16).length;
+      for (const [i, name] of names.entries())
+        for (const [k, other] of names.entries()) {
+          if (k <= i) continue;
+          const isAlike = alike.some(pair => pair.every(each => [name, other].includes(each)));
+          t.equal(
+            differs(pictures[i] ?? [], pictures[k] ?? []) > 4,
+            !isAlike,
+            `${theme}, ${side} px: ${name}, ${other}`,
+          );
+        }
+      const told = await page.evaluate<string[]>(
+        `[...document.querySelectorAll('#states button')].slice(-3).map(each => each.textContent)`,
+      );
+      t.same(told, ['1 recent', '1 held', '1 odd in a job']);
+      t.same(complaints, []);
+      await page.close();
+    }
+});
