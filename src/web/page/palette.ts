@@ -96,7 +96,7 @@ export function fromHex(text: string): Rgb {
 }
 
 /** The hues of names, which are not those of trouble: consecutive ones are far apart. */
-const HUES = { first: 95, count: 245, apart: 151.5 } as const;
+const HUES = { first: 125, count: 195, apart: 120.5 } as const;
 
 /** The colour of a name: always the same. */
 export function colourOf(name: string, theme: Theme): Rgb {
