@@ -162,7 +162,7 @@ export async function main(argv: string[]): Promise<number> {
     else if (rows.length > 0) await print([`${fold(rows.map(({ name }) => name))}\n`]);
     if (found.stalled) {
       process.stderr.write(
-        `beoboard nodes: ${stalledText(found)}: nothing is known about nodes; see beoboard status\n`,
+        `beoboard nodes: ${stalledText({ ...found, notice: '' })}: nothing is known about nodes; see beoboard status\n`,
       );
       return NO_BOARD;
     }

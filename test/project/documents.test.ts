@@ -127,6 +127,10 @@ const NAMES: Record<string, string> = { VERB: 'status', FIELD: 'cpu_iowait_pm', 
 /** What the document tells its reader to do by hand before a command. */
 const BEFORE: [command: string, what: string][] = [
   ['beoboard keygen /etc/beoboard/cluster.key', 'install -d -m 755 /etc/beoboard'],
+  [
+    'beoboard send --to MASTER --key-file /etc/beoboard/node.key',
+    'cp /etc/beoboard/keys/node001.key /etc/beoboard/node.key',
+  ],
   ['install -D -m 600 -o beoboard node.key /etc/beoboard/node.key', 'beoboard keygen node.key'],
   ['beoboard keygen --relay /etc/beoboard/relay.key', 'install -d -m 755 /etc/beoboard'],
   ['beoboard send --once --to - --name node1 --pretend p.toml', ': >p.toml; ln -s / A; ln -s / B'],

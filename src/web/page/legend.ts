@@ -100,10 +100,12 @@ export class Legend {
     }
   }
 
-  #listButton({ key, text, nodes, count: number }: Listed, inks: Inks): HTMLButtonElement {
+  #listButton({ key, text, nodes, count: nodeCount }: Listed, inks: Inks): HTMLButtonElement {
     const element = button('', () => this.selectNodes(nodes), { 'data-state': key });
     const picture = key === 'dark' ? outlined(inks) : swatch(inks, bitsOf('live'), { marks: MARK[key] });
-    element.append(picture, make('b', {}, count(number)), oneLine(` ${text}`));
+    const number = make('b', {}, count(nodeCount));
+    if (key === 'dark') element.append(picture, number, oneLine(` ${text}`));
+    else element.append(picture, `${text} `, number);
     return element;
   }
 
