@@ -4,7 +4,7 @@
 //   node plain-relay.mjs source BOARD PORT
 
 import { connect, createServer } from 'node:net';
-import { structs } from '../dist/src/layout/layout.gen.js';
+import { structs } from '../dist/test/kit/layout.gen.js';
 import { Sweep } from '../dist/src/native/index.js';
 import { tryBoard } from '../dist/src/shm/reader.js';
 

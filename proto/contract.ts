@@ -5,7 +5,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { compile } from './compile.js';
-import { emitC, emitDictionary, emitLayout, emitTerms } from './emit.js';
+import { emitC, emitDictionary, emitLayout, emitTerms, emitTestLayout } from './emit.js';
 import { emitLastWords, emitProblems, emitPublic, emitStates, emitTables, renew } from './header.js';
 import { type Contract, ContractError, type Names } from './model.js';
 import { emitPython } from './python.js';
@@ -29,6 +29,9 @@ export function readContract(root: string): Contract {
   );
 }
 
+/** What only C looks into, and tests: a relay's entries, and the tables of a board. */
+const OF_C = ['index_entry', 'column_entry', 'relay_report', 'relay_record', 'relay_link'];
+
 /** The expected contents of the generated files: path → text. */
 export function generate(root: string): Map<string, string> {
   const contract = readContract(root);
@@ -42,7 +45,8 @@ export function generate(root: string): Map<string, string> {
     ['c/format/layout.gen.h', emitC(contract)],
     ['c/beoboard.h', renewed],
     ['c/format/header.gen.h', emitTables(contract)],
-    ['src/layout/layout.gen.ts', emitLayout(contract)],
+    ['src/layout/layout.gen.ts', emitLayout(contract, OF_C)],
+    ['test/kit/layout.gen.ts', emitTestLayout(contract, OF_C)],
     ['src/layout/dictionary.gen.ts', emitDictionary(contract)],
     ['src/layout/wording.gen.ts', emitWordingLayout(wording, NAMES.notice)],
     ['c/verbs/wording.gen.h', emitWordingC(wording, NAMES.notice)],

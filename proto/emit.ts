@@ -266,9 +266,35 @@ function sourceRow({ name, sets, flags, periodMs, mostMs, rated }: Origin): stri
   return `${name}: { ${facts.join(', ')} },`;
 }
 
-/** The layout for programs: offsets, types, units and kinds, as one constant from which TypeScript infers the types. */
-export function emitLayout(contract: Contract): string {
-  const { hashes, constants, structs, words, bits, sources, enums } = contract;
+/** The structs whose names are wanted. */
+function structsOf({ structs }: Contract, isWanted: (name: string) => boolean): string[] {
+  return exported(
+    'Structs of the contract: the size and fields of each.',
+    'structs',
+    objects(
+      [...structs].filter(([name]) => isWanted(name)),
+      ({ bytes, fields }) => [
+        ...[`bytes: ${bytes},`, 'fields: {'],
+        ...fields.map(({ name, offset, type, array, count, unit, kind, set }) => {
+          const ofSet = set === '' ? '' : `, set: '${set}'`;
+          return `  ${name}: { offset: ${offset}, type: '${type}', count: ${array ? count : 0}, unit: '${unit}', kind: '${kind}'${ofSet} },`;
+        }),
+        '},',
+      ],
+    ),
+  );
+}
+
+/** The structs of these names, which no program looks into but tests do. */
+export const emitTestLayout = (contract: Contract, names: readonly string[]): string =>
+  [`// ${contract.names.notice}`, ...structsOf(contract, name => names.includes(name)), ''].join('\n');
+
+/**
+ * The layout for programs: offsets, types, units and kinds, as one constant from which TypeScript infers the types.
+ * `without`: structs that they do not look into.
+ */
+export function emitLayout(contract: Contract, without: readonly string[] = []): string {
+  const { hashes, constants, words, bits, sources, enums } = contract;
   return [
     ...[`// ${contract.names.notice}`, ''],
     ...[...hashes].map(([document, hash]) => `export const HASH_${constant(document)} = ${hex(hash, 16)}n;`),
@@ -280,18 +306,7 @@ export function emitLayout(contract: Contract): string {
         return `${table}: { ${shown.join(', ')} },`;
       }),
     ),
-    ...exported(
-      'Every struct of the contract: its size and fields.',
-      'structs',
-      objects(structs, ({ bytes, fields }) => [
-        ...[`bytes: ${bytes},`, 'fields: {'],
-        ...fields.map(({ name, offset, type, array, count, unit, kind, set }) => {
-          const ofSet = set === '' ? '' : `, set: '${set}'`;
-          return `  ${name}: { offset: ${offset}, type: '${type}', count: ${array ? count : 0}, unit: '${unit}', kind: '${kind}'${ofSet} },`;
-        }),
-        '},',
-      ]),
-    ),
+    ...structsOf(contract, name => !without.includes(name)),
     ...exported(
       'Words that hold more than one number: name → field → its lowest bit, and how many it has.',
       'words',

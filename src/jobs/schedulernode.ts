@@ -17,8 +17,8 @@ export interface SchedulerColumn extends ExtraColumn {
   readonly text: (node: { readonly name: string }) => string | undefined;
 }
 
-/** Columns for the table; in brackets if the answer is old. */
-export function schedulerColumns(scheduler: SchedulerView): SchedulerColumn[] {
+/** Columns for the table; in brackets if the answer is old. `isWhole`: nothing is cut for people. */
+export function schedulerColumns(scheduler: SchedulerView, isWhole = false): SchedulerColumn[] {
   const cell = (text: string | undefined) =>
     text === undefined || text === '' || scheduler.trouble === undefined ? text || undefined : `[${text}]`;
   const column = (name: string, title: string, of: (side: SchedulerNodeInfo) => string): SchedulerColumn => ({
@@ -32,7 +32,10 @@ export function schedulerColumns(scheduler: SchedulerView): SchedulerColumn[] {
   });
   return [
     column('slurm', scheduler.name.toUpperCase(), ({ node }) => oneLine(node.state)),
-    column('user', 'USER', ({ jobs }) => few([...new Set(jobs.map(({ user }) => brief(user)))], USERS_SHOWN, ',')),
+    column('user', 'USER', ({ jobs }) => {
+      const users = [...new Set(jobs.map(({ user }) => (isWhole ? oneLine(user) : brief(user))))];
+      return isWhole ? users.join(',') : few(users, USERS_SHOWN, ',');
+    }),
     column('jobs', 'JOBS', ({ jobs }) => ids(jobs.map(({ id }) => id))),
   ];
 }

@@ -245,7 +245,7 @@ export class Api {
     return answer(
       await this.#pages.page(key, {
         ...asked,
-        columns: jobs === undefined ? [] : schedulerColumns(jobs.view(watcher.names)),
+        columns: jobs === undefined ? [] : schedulerColumns(jobs.view(watcher.names), true),
       }),
     );
   }

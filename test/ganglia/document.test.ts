@@ -41,6 +41,7 @@ import {
   type TestNode,
   writeBoard,
 } from '../kit/ganglia.js';
+import { structs as ofC } from '../kit/layout.gen.js';
 import { validOf } from '../kit/madeboard.js';
 import { PROGRAM } from '../kit/program.js';
 import { writtenBoard } from '../kit/writtenboard.js';
@@ -491,7 +492,7 @@ t.test('any bytes at all in a report', t => {
   const bytes = fc.uint8Array({ minLength: structs.report.bytes, maxLength: structs.report.bytes });
   const property = fc.property(bytes, bytes, (before, after) => {
     const raw = bytesOf([node('n1')]);
-    const at = structs.board_header.bytes + structs.column_entry.bytes + structs.record.bytes;
+    const at = structs.board_header.bytes + ofC.column_entry.bytes + structs.record.bytes;
     raw.set(before, at + structs.slot.fields.report.offset);
     raw.set(after, at + structs.slot.bytes + structs.slot.fields.report.offset);
     const document = documentOf(new Snapshot('test', raw, { nowNs: NOW, realNs: 0n, nodes: 1 }));

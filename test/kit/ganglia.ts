@@ -10,6 +10,7 @@ import { Snapshot } from '../../src/shm/snapshot.js';
 import { BOOT_ID } from './brokenboards.js';
 import { keepAlive } from './heart.js';
 import { lacks } from './lacking.js';
+import { structs as ofC } from './layout.gen.js';
 import { ROOT, type Teardown } from './places.js';
 import { NOT_WHOLE } from './whole.js';
 
@@ -43,8 +44,8 @@ export function bytesOf(
   nodes: readonly TestNode[],
   { now = NOW, header = {}, cluster }: TestBoard = {},
 ): Uint8Array<ArrayBuffer> {
-  const { board_header, column_entry, slot, report } = structs;
-  const records = board_header.bytes + nodes.length * column_entry.bytes;
+  const { board_header, slot, report } = structs;
+  const records = board_header.bytes + nodes.length * ofC.column_entry.bytes;
   const bytes = new Uint8Array(records + nodes.length * RECORD);
   const view = new DataView(bytes.buffer);
   const said = { heartbeat_ns: now, listening_since_ns: now - 1000n * S, ...header };
@@ -52,7 +53,7 @@ export function bytesOf(
   encode('board_header', view, 0, {
     header_bytes: board_header.bytes,
     column_offset: board_header.bytes,
-    column_stride: column_entry.bytes,
+    column_stride: ofC.column_entry.bytes,
     records_offset: records,
     record_stride: RECORD,
     slots_offset: structs.record.bytes,
@@ -295,14 +296,14 @@ export const HOSTILE: [what: string, bytes: Uint8Array][] = [
  * name here.
  */
 export function writeBoard(path: string, nodes: readonly TestNode[], options: TestBoard): void {
-  const { board_header, link, sender, event, index_entry } = structs;
+  const { board_header, link, sender, event } = structs;
   const [links, senders, events, index_slots] = [32, 256, 16, 64];
   const links_offset = board_header.bytes;
   const senders_offset = links_offset + links * link.bytes;
   const events_offset = senders_offset + senders * sender.bytes;
   const index_offset = events_offset + events * event.bytes;
   /** Tables and index, all empty. */
-  const tables = Buffer.alloc(index_offset + index_slots * index_entry.bytes - board_header.bytes);
+  const tables = Buffer.alloc(index_offset + index_slots * ofC.index_entry.bytes - board_header.bytes);
   const bytes = bytesOf(nodes, options);
   const view = new DataView(bytes.buffer);
   const { column_offset, records_offset } = new Snapshot(path, bytes, { nowNs: 0n, realNs: 0n, nodes: 0 }).header;
@@ -324,7 +325,7 @@ export function writeBoard(path: string, nodes: readonly TestNode[], options: Te
     events_stride: event.bytes,
     index_slots,
     index_offset,
-    index_stride: index_entry.bytes,
+    index_stride: ofC.index_entry.bytes,
     column_offset: (column_offset ?? 0) + tables.length,
     records_offset: (records_offset ?? 0) + tables.length,
   });

@@ -8,6 +8,7 @@ import type { LinkEntry } from '../../src/shm/links.js';
 import type { Problem } from '../../src/shm/problems.js';
 import { type SenderEntry, Snapshot, type Tables } from '../../src/shm/snapshot.js';
 import { BOARD_MOST, expand } from '../../src/text/hostlists.js';
+import { structs as ofC } from './layout.gen.js';
 import { packWord } from './words.js';
 
 export const S = 1_000_000_000n;
@@ -179,15 +180,15 @@ function eventsOf({ events = [] }: MadeBoard): Tables['events'] {
 
 /** A snapshot of a board with these nodes. */
 export function madeBoard(nodes: readonly MadeNode[], made: MadeBoard = {}): Snapshot {
-  const { board_header, column_entry, slot, report, record } = structs;
-  const records = board_header.bytes + nodes.length * column_entry.bytes;
+  const { board_header, slot, report, record } = structs;
+  const records = board_header.bytes + nodes.length * ofC.column_entry.bytes;
   const bytes = new Uint8Array(records + nodes.length * RECORD);
   const view = new DataView(bytes.buffer);
   const heartbeat = NOW - ns(made.heartbeat ?? 0.05);
   encode('board_header', view, 0, {
     header_bytes: board_header.bytes,
     column_offset: board_header.bytes,
-    column_stride: column_entry.bytes,
+    column_stride: ofC.column_entry.bytes,
     records_offset: records,
     record_stride: RECORD,
     slots_offset: record.bytes,

@@ -25,6 +25,7 @@ import { Queues, Shares } from '../../src/relay/shares.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { type Trust, trustOptions } from '../../src/shm/trust.js';
 import { writerOptions } from '../../src/shm/writer.js';
+import { structs as ofC } from '../kit/layout.gen.js';
 import { folder, type Teardown } from '../kit/places.js';
 import { makeReport } from '../kit/reports.js';
 import {
@@ -1094,7 +1095,7 @@ function breakInto(w: World, lie: (entry: Uint8Array, takenNs: bigint) => readon
 t.test(
   'a relay that lies: a mirror with the key of the cluster accepts only reports of nodes, and each only once',
   async t => {
-    const { fields } = structs.relay_report;
+    const { fields } = ofC.relay_report;
     const REPORT_AT = fields.report.offset;
     const nameOf = (entry: Uint8Array) => decode('report', new DataView(entry.buffer), REPORT_AT).hostname;
     for (const verifies of [false, true]) {

@@ -8,7 +8,6 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
 import { decode, encode } from '../../src/layout/codec.js';
-import { structs } from '../../src/layout/layout.gen.js';
 import { Mirror, OUTCOME } from '../../src/native/index.js';
 import { readRelayKey, readRelayPublicKey, relayKeyLines } from '../../src/options/keys.js';
 import { lowerBound, PING_COUNTS_NS, PING_MOST_NS, Pings, upperBound } from '../../src/relay/pings.js';
@@ -31,6 +30,7 @@ import {
   writePong,
 } from '../../src/relay/relaywire.js';
 import { trustOptions } from '../../src/shm/trust.js';
+import { structs as ofC } from '../kit/layout.gen.js';
 import { boardPath, folder } from '../kit/places.js';
 import { run } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
@@ -177,15 +177,33 @@ function batchOf(): Uint8Array {
     evidence,
   });
   const at = HEAD_BYTES + BOARD_BYTES;
-  const entry = structs.relay_report.bytes;
-  encode('relay_report', view, at, { kind: 1, bytes: entry, record: 0, head: 2n, stamp_ns: 9_999_000_000n, link: 1n });
-  bytes.set(makeReport({ hostname: 'node1' }), at + structs.relay_report.fields.report.offset);
-  encode('relay_record', view, at + entry, { kind: 2, bytes: structs.relay_record.bytes, record: 1, name: 'node2' });
-  const link = at + entry + structs.relay_record.bytes;
-  encode('relay_link', view, link, { kind: 3, bytes: structs.relay_link.bytes, number: 1 });
-  const entryBytes = entry + structs.relay_record.bytes + structs.relay_link.bytes;
+  const entry = ofC.relay_report.bytes;
+  put(ofC.relay_report, view, at, { kind: 1, bytes: entry, record: 0, head: 2n, stamp_ns: 9_999_000_000n, link: 1n });
+  bytes.set(makeReport({ hostname: 'node1' }), at + ofC.relay_report.fields.report.offset);
+  put(ofC.relay_record, view, at + entry, { kind: 2, bytes: ofC.relay_record.bytes, record: 1, name: 'node2' });
+  const link = at + entry + ofC.relay_record.bytes;
+  put(ofC.relay_link, view, link, { kind: 3, bytes: ofC.relay_link.bytes, number: 1 });
+  const entryBytes = entry + ofC.relay_record.bytes + ofC.relay_link.bytes;
   const of = { ...OF, taken_ns: 10_000_000_000n };
   return finishBatch(bytes, SUBJECT, secret, of, { entries: 3, entryBytes, complete: true });
+}
+
+/** Writes fields of an entry, which the addon makes. */
+function put<
+  S extends { readonly fields: Readonly<Record<string, { readonly offset: number; readonly type: string }>> },
+>(
+  { fields }: S,
+  view: DataView,
+  at: number,
+  values: { readonly [F in keyof S['fields']]?: number | bigint | string },
+): void {
+  for (const [name, value] of Object.entries(values)) {
+    const { offset = 0, type } = fields[name] ?? {};
+    if (typeof value === 'string') Buffer.from(view.buffer, at + offset).write(value);
+    else if (type === 'u64') view.setBigUint64(at + offset, BigInt(value as bigint), true);
+    else if (type === 'u32') view.setUint32(at + offset, Number(value), true);
+    else view.setUint16(at + offset, Number(value), true);
+  }
 }
 
 /** The hash of the datagram's layout, as in our boards. */
