@@ -36,7 +36,7 @@ void bb_repair(struct bb_mapped *b, uint32_t record) {
   struct bb_memory *m = memory_at(b, record);
   if (is_torn(&m->clone_head, &m->clone_tail))
     bb_write_end(&m->clone_head, begin_empty(&m->clone_head, &m->clone_tail));
-  bb_memory_repair(b, record, bb_clock_ns(CLOCK_MONOTONIC));
+  bb_memory_repair(b, record);
   if (newest < 0) {
     bb_store(column_word(b, record), 0);
     return;
@@ -120,12 +120,6 @@ static void repair_copy_memory(struct bb_mapped *to, uint32_t new, const struct 
   bb_copy_out(m + digests, source + digests, bytes - digests);
 }
 
-void bb_copy_reports(struct bb_mapped *to, uint32_t new, const struct bb_mapped *from, uint32_t old) {
-  for (uint32_t i = 0; i < from->header->slots; i++)
-    copy_block(slot_at(to, new, i), slot_at(from, old, i), BB_SLOT_BYTES, offsetof(struct bb_slot, tail));
-  repair_copy_memory(to, new, from, old);
-}
-
 void bb_copy_record(struct bb_mapped *to, uint32_t new, const struct bb_mapped *from, uint32_t old) {
   struct bb_record *r = record_at(to, new);
   const struct bb_record *source = record_at(from, old);
@@ -135,7 +129,9 @@ void bb_copy_record(struct bb_mapped *to, uint32_t new, const struct bb_mapped *
               BB_RECORD_BYTES - sizeof r->name);
   copy_block((uint8_t *)r + order, (const uint8_t *)source + order, end - order,
              offsetof(struct bb_record, order_tail) - order);
-  bb_copy_reports(to, new, from, old);
+  for (uint32_t i = 0; i < from->header->slots; i++)
+    copy_block(slot_at(to, new, i), slot_at(from, old, i), BB_SLOT_BYTES, offsetof(struct bb_slot, tail));
+  repair_copy_memory(to, new, from, old);
   *column_word(to, new) = bb_load(column_word(from, old));
 }
 

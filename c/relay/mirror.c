@@ -7,7 +7,6 @@
 #include "../board/hearing.h"
 #include "../board/memory.h"
 #include "../board/records.h"
-#include "../board/repair.h"
 #include "../board/seqlock.h"
 #include "../board/writer.h"
 #include "../format/validate.h"
@@ -28,6 +27,9 @@ struct mirrored {
   uint32_t name;   /* as in the index */
   uint64_t head;   /* of the newest stored report; 0: none */
   uint64_t stamp_ns; /* its stamp by the master's clock */
+  int64_t placed_ns; /* its stamp by ours */
+  uint64_t kept_head; /* a report that was stored before a clock stood still; 0: none */
+  int64_t kept_ns;    /* its stamp at that time */
   uint64_t skipped;  /* reports that never arrived here */
   uint8_t link;      /* the link by which it came */
   int64_t early_ns;  /* its report is from before this machine's boot, and is stored from this time on; 0: it is not */
@@ -47,10 +49,12 @@ struct bb_mirror {
   /* the board at the path while the other one is not whole; unmapped: the other one is at the path */
   struct bb_mapped before;
   struct bb_place place;
+  int64_t uncertain_after_ns, silent_after_ns;
+  uint64_t longest_ms;
   uint32_t capacity, followed;
   struct bb_keyring *keys; /* NULL: the relay is trusted */
   enum bb_auth_alg required;
-  struct bb_limits limits; /* the master's */
+  struct bb_limits limits; /* for judging proved reports, by the master's stamps */
   struct bb_order *orders; /* with keys: for each of our records */
   struct mirrored *records;
   struct claims claims;
@@ -69,14 +73,14 @@ struct bb_mirror {
   } index;
   uint32_t next_missing;
   bool gone; /* nothing may be stored until another board is begun */
-  bool stood_still; /* a clock, since the board at the path was begun */
 };
 
 static int64_t mirror_earlier(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* ---- the board ---- */
 
-static struct bb_board_header mirror_header(const struct bb_mirror_options *o) {
+static bool make_board(struct bb_mirror *m, const struct bb_mirror_options *o, struct bb_mapped *made, char *why,
+                       size_t size) {
   struct bb_board_header h;
   bb_fresh_header(&h, &(struct bb_cluster){o->cluster_name, o->cluster_id}, o->capacity);
   h.uncertain_after_ns = (uint64_t)o->uncertain_after_ns;
@@ -87,19 +91,6 @@ static struct bb_board_header mirror_header(const struct bb_mirror_options *o) {
   memcpy(h.mirror_site, o->site, strnlen(o->site, sizeof h.mirror_site - 1));
   for (size_t i = 0; i < o->master_count; i++)
     memcpy(h.mirror_names[i].name, o->masters[i], strnlen(o->masters[i], sizeof h.mirror_names[i].name - 1));
-  return h;
-}
-
-/* Whether a board is of the same cluster, site and masters. */
-static bool is_same_mirror(const struct bb_board_header *a, const struct bb_board_header *b) {
-  return memcmp(a->cluster_name, b->cluster_name, sizeof a->cluster_name) == 0 &&
-         memcmp(a->mirror_site, b->mirror_site, sizeof a->mirror_site) == 0 &&
-         memcmp(a->mirror_names, b->mirror_names, sizeof a->mirror_names) == 0;
-}
-
-static bool make_board(struct bb_mirror *m, const struct bb_mirror_options *o, struct bb_mapped *made, char *why,
-                       size_t size) {
-  const struct bb_board_header h = mirror_header(o);
   if (!bb_file_create(&m->place, made, &h, why, size)) return false;
   bb_file_use_huge_pages(made, BB_BRIEFLY_NS);
   bb_begin_instance(made, o->instance);
@@ -128,6 +119,12 @@ static bool mirror_begin(struct bb_mirror *m, const struct bb_mirror_options *o)
     return false;
   }
   for (uint32_t i = 0; i < o->capacity; i++) records[i].record = NONE;
+  /* Whichever clock stood still: the earlier of both places is never too young. */
+  for (uint32_t i = 0; o->keep_ages && i < m->capacity && i < o->capacity; i++) {
+    const struct mirrored *r = &m->records[i];
+    records[i].kept_head = r->head != 0 ? r->head : r->kept_head;
+    records[i].kept_ns = r->head != 0 ? r->placed_ns : r->kept_ns;
+  }
   free(m->records);
   m->records = records;
   free(m->orders);
@@ -140,6 +137,9 @@ static bool mirror_begin(struct bb_mirror *m, const struct bb_mirror_options *o)
   m->began_ns = o->now_ns;
   m->capacity = o->capacity;
   m->followed = o->followed;
+  m->uncertain_after_ns = o->uncertain_after_ns;
+  m->silent_after_ns = o->silent_after_ns;
+  m->longest_ms = o->longest_interval_ms;
   memset(m->links, 0, sizeof m->links);
   memset(&m->header, 0, sizeof m->header);
   memset(&m->counts, 0, sizeof m->counts);
@@ -186,19 +186,9 @@ struct bb_mirror *bb_mirror_open(const struct bb_mirror_options *o, char *why, s
     return NULL;
   }
   struct bb_mapped old = {0}, made = {0};
-  const struct bb_board_header h = mirror_header(o);
-  const enum bb_found found = bb_file_examine(&m->place, BB_SIDE_MIRROR, NULL, &old, why, size);
-  bool ok = found != BB_FOUND_FAULT;
+  bool ok = bb_file_examine(&m->place, BB_SIDE_MIRROR, NULL, &old, why, size) != BB_FOUND_FAULT;
   if (ok && !mirror_begin(m, o)) ok = bb_fail(why, size, "out of memory");
-  /* Never in place: the stamps of another run of this program came from pings of another clock. But it stays until the
-   * next one is whole, which takes from it what it remembers. */
-  m->gone = ok && found == BB_FOUND_BOARD && old.header->lock_inode == m->place.lock_inode &&
-            is_same_mirror(old.header, &h);
-  if (m->gone) {
-    m->board = old;
-    bb_store(&old.header->state, bb_load(&old.header->state) & ~(uint64_t)BB_BOARD_STATE_CLOSED);
-    return m;
-  }
+  /* Never in place: the stamps of another run of this program came from pings of another clock. */
   ok = ok && make_board(m, o, &made, why, size) && bb_file_publish(&m->place, &made, why, size);
   if (ok) m->board = made;
   if (ok && old.map != NULL) bb_file_retire(&old);
@@ -236,7 +226,6 @@ static bool mirror_publish(struct bb_mirror *m) {
   }
   bb_file_retire(&m->before);
   bb_file_unmap(&m->before);
-  m->stood_still = false;
   return true;
 }
 
@@ -244,7 +233,7 @@ void bb_mirror_distrust(struct bb_mirror *m) {
   struct bb_mapped *there = m->before.map != NULL ? &m->before : &m->board;
   bb_store_release(&there->header->heartbeat_ns, 0);
   /* What is stored until another board is begun is no better. */
-  m->gone = m->stood_still = true;
+  m->gone = true;
 }
 
 int bb_mirror_check_path(struct bb_mirror *m, char *why, size_t size) {
@@ -297,7 +286,7 @@ static bool mirror_adopt(struct bb_mirror *m, uint32_t number, const char name[6
 static bool is_silent_there(const struct bb_mirror *m, const struct bb_link_evidence *said, const struct mirrored *r,
                             uint32_t interval_ms) {
   const struct bb_link_evidence *by = evidence_by(said, r->link);
-  const int64_t limit = bb_limit_for((uint64_t)m->limits.silent_after_ns, interval_ms, m->limits.longest_interval_ms);
+  const int64_t limit = bb_limit_for((uint64_t)m->silent_after_ns, interval_ms, m->longest_ms);
   return from_to(r->stamp_ns, by->heartbeat_ns) > limit && from_to(by->listening_since_ns, by->heartbeat_ns) > limit;
 }
 
@@ -323,10 +312,18 @@ static void store_again(struct bb_mirror *m, struct mirrored *r) {
   store_word(b, r->record, &a, &slot.report);
 }
 
-/* Sets a mark of a record, of which it is counted how many have it. */
-static void set_mark(bool *mark, bool is_set, uint64_t *count) {
-  *count += (uint64_t)is_set - *mark;
-  *mark = is_set;
+static void set_doubtful(struct bb_mirror *m, struct mirrored *r, bool doubtful) {
+  if (r->doubtful == doubtful) return;
+  r->doubtful = doubtful;
+  if (doubtful) m->counts.doubtful++;
+  else m->counts.doubtful--;
+}
+
+static void set_vetoed(struct bb_mirror *m, struct mirrored *r, bool vetoed) {
+  if (r->vetoed == vetoed) return;
+  r->vetoed = vetoed;
+  if (vetoed) m->counts.vetoed++;
+  else m->counts.vetoed--;
 }
 
 static uint64_t mirror_since_of(const struct listened *l) {
@@ -370,6 +367,7 @@ static enum bb_event_kind mirror_news_of(const struct bb_report *before, const s
   return (now->flags & BB_FLAGS_GOODBYE) != 0 ? BB_EVENT_KIND_GOODBYE : BB_EVENT_KIND_NONE;
 }
 
+
 /* A batch, and by which clocks it came. */
 struct batch {
   struct relay_batch of;
@@ -403,22 +401,10 @@ static void pass_over(struct bb_mirror *m, struct mirrored *r, const struct bb_r
   r->stamp_ns = e->stamp_ns;
   r->link = (uint8_t)(e->link < BB_LINKS ? e->link : BB_LINK_UNKNOWN);
   r->early_ns = 0;
-  set_mark(&r->doubtful, true, &m->counts.doubtful);
+  set_doubtful(m, r, true);
   store_again(m, r);
   receive_missing(m, r);
   m->counts.unproved++;
-}
-
-/* What the board before remembers of the node, and its last two reports; of the same master also what that counts.
- * Returns the newest slot; -1: there is none. */
-static int recall(struct bb_mirror *m, uint32_t record, int64_t now_ns) {
-  const char *name = record_at(&m->board, record)->name;
-  const uint32_t old = m->before.map == NULL ? NONE : bb_record_of(&m->before, name, bb_hash_of(&m->before, name));
-  if (old == NONE) return -1;
-  if (m->before.header->mirror_followed == m->followed) bb_copy_record(&m->board, record, &m->before, old);
-  else bb_copy_reports(&m->board, record, &m->before, old);
-  bb_memory_repair(&m->board, record, now_ns);
-  return newest_slot(&m->board, record);
 }
 
 static void store_report(struct bb_mirror *m, const struct batch *batch, const struct bb_relay_report *e) {
@@ -433,15 +419,14 @@ static void store_report(struct bb_mirror *m, const struct batch *batch, const s
   }
   struct mirrored *r = &m->records[e->record];
   if (e->head <= r->head || !mirror_adopt(m, e->record, e->report.hostname)) return;
-  int newest = newest_slot(b, r->record);
+  const int newest = newest_slot(b, r->record);
+  const struct bb_slot *before = newest < 0 ? NULL : slot_at(b, r->record, (uint32_t)newest);
   const uint32_t link = e->link < BB_LINKS ? (uint32_t)e->link : BB_LINK_UNKNOWN;
   const struct mirrored now = {.stamp_ns = e->stamp_ns, .link = (uint8_t)link};
-  const int64_t limit = bb_limit_for((uint64_t)m->limits.silent_after_ns, e->report.interval_ms,
-                                     m->limits.longest_interval_ms);
+  const int64_t limit = bb_limit_for((uint64_t)m->silent_after_ns, e->report.interval_ms, m->longest_ms);
   int64_t stamp_ns = bounds_lower(batch->clock, e->stamp_ns);
   if (stamp_ns > batch->now_ns) stamp_ns = batch->now_ns;
-  if (newest >= 0 && stamp_ns < (int64_t)slot_at(b, r->record, (uint32_t)newest)->stamp_ns)
-    stamp_ns = (int64_t)slot_at(b, r->record, (uint32_t)newest)->stamp_ns;
+  if (before != NULL && stamp_ns < (int64_t)before->stamp_ns) stamp_ns = (int64_t)before->stamp_ns;
   if (stamp_ns < (int64_t)NS_PER_MS) {
     /* From before this machine's boot, which no word can express. With the time of the boot it would be too young,
      * until that is long ago. */
@@ -457,15 +442,9 @@ static void store_report(struct bb_mirror *m, const struct batch *batch, const s
   /* See proto/relay-v1.md, Time: a doubtful node is not called silent. */
   const bool is_old = (int64_t)(batch->of.head.taken_ns - e->stamp_ns) > FRESH_NS;
   bool doubtful = is_old && !is_silent_there(m, batch->of.board.evidence, &now, e->report.interval_ms);
-  const bool is_first = newest < 0;
-  if (is_first) newest = recall(m, r->record, batch->now_ns);
-  const struct bb_slot *before = newest < 0 ? NULL : slot_at(b, r->record, (uint32_t)newest);
-  /* It lay on the board before. */
-  const bool is_known = is_first && before != NULL && memcmp(&before->report, &e->report, sizeof e->report) == 0;
-  /* Whichever clock stood still: the earlier of both places is never too young. And a node that was heard before that
-   * is not silent, either, until the master calls it silent. */
-  if (is_known && m->stood_still && (int64_t)before->stamp_ns < stamp_ns) {
-    stamp_ns = (int64_t)before->stamp_ns;
+  /* And neither is a node that was heard before a clock stood still, until the master calls it silent. */
+  if (e->head == r->kept_head && r->kept_ns < stamp_ns) {
+    stamp_ns = r->kept_ns;
     doubtful = true;
   }
   struct listened *l = &m->links[link];
@@ -474,8 +453,7 @@ static void store_report(struct bb_mirror *m, const struct batch *batch, const s
     if ((int64_t)b->header->evidence[link].heartbeat_ns - stamp_ns > limit) doubtful = true;
     l->worst_ns = error_ns;
   }
-  const enum bb_event_kind news =
-      before == NULL || is_known ? BB_EVENT_KIND_NONE : mirror_news_of(&before->report, &e->report);
+  const enum bb_event_kind news = before == NULL ? BB_EVENT_KIND_NONE : mirror_news_of(&before->report, &e->report);
   struct bb_record *record = record_at(b, r->record);
   if (r->head != 0 && e->head > r->head + 2) {
     const uint64_t skipped = (e->head - r->head) / 2 - 1;
@@ -484,21 +462,21 @@ static void store_report(struct bb_mirror *m, const struct batch *batch, const s
   }
   r->head = e->head;
   r->stamp_ns = e->stamp_ns;
+  r->placed_ns = stamp_ns;
   r->link = (uint8_t)link;
   r->early_ns = 0;
-  set_mark(&r->doubtful, doubtful, &m->counts.doubtful);
-  set_mark(&r->vetoed, false, &m->counts.vetoed);
+  set_doubtful(m, r, doubtful);
+  set_vetoed(m, r, false);
   const struct bb_arrival a = {
       .stamp_ns = stamp_ns, .stamp_real_ns = (int64_t)e->stamp_real_ns, .link = doubtful ? BB_LINK_UNKNOWN : link};
-  const struct bb_after after =
-      is_known ? (struct bb_after){0} : bb_memory_begin(b, r->record, newest, &e->report, stamp_ns);
+  const struct bb_after after = bb_memory_begin(b, r->record, newest, &e->report, stamp_ns);
   bb_store_report(b, r->record, newest, &e->report, &a);
   bb_add(&record->accepted, 1);
   if (m->keys != NULL) bb_store(&record->auth_proved, m->orders[r->record].proved);
   bb_store((uint64_t *)&record->offset_us, (uint64_t)offset_us(&e->report, &a));
   bb_add(&b->header->accepted, 1);
   store_word(b, r->record, &a, &e->report);
-  if (!is_known) bb_memory_end(b, r->record, after, &e->report, stamp_ns);
+  bb_memory_end(b, r->record, after, &e->report, stamp_ns);
   if (news != BB_EVENT_KIND_NONE) bb_add_event(b, news, r->record, 0, &a);
   m->counts.laid++;
   receive_missing(m, r);
@@ -514,13 +492,16 @@ static void store_memory(struct bb_mirror *m, const struct batch *batch, uint32_
   const uint64_t sequence = to->clone_head + 2;
   const uint32_t interval_ms = interval_of(*column_word(&m->board, record));
   /* Not by another time alone: the same one becomes later when more is known about the master's clock. */
-  const bool is_new = !bb_clone_lasts(to->clone_ns, since_ns, interval_ms, m->limits.longest_interval_ms) &&
-                      bb_clone_lasts(last_ns, (uint64_t)batch->now_ns, interval_ms, m->limits.longest_interval_ms);
+  const bool is_new = !bb_clone_lasts(to->clone_ns, since_ns, interval_ms, m->longest_ms) &&
+                      bb_clone_lasts(last_ns, (uint64_t)batch->now_ns, interval_ms, m->longest_ms);
+  uint64_t address[2], other[2];
+  memcpy(address, e->clone_address, sizeof address);
+  memcpy(other, e->clone_other, sizeof other);
   bb_write_begin(&to->clone_head, &to->clone_tail, sequence);
   bb_store(&to->clone_since_ns, since_ns);
   bb_store(&to->clone_ns, last_ns);
-  bb_copy_in(to->clone_address, e->clone_address, sizeof to->clone_address);
-  bb_copy_in(to->clone_other, e->clone_other, sizeof to->clone_other);
+  bb_copy_in(to->clone_address, address, sizeof address);
+  bb_copy_in(to->clone_other, other, sizeof other);
   bb_write_end(&to->clone_head, sequence);
   if (last_ns > m->board.header->clone_ns) bb_store(&m->board.header->clone_ns, last_ns);
   if (is_new) bb_add_event(&m->board, BB_EVENT_KIND_CLONE, record, 0, NULL);
@@ -542,12 +523,18 @@ static void store_record(struct bb_mirror *m, const struct batch *batch, const s
   struct bb_record *to = record_at(b, r->record);
   bb_store(&to->lost, e->lost);
   bb_store(&to->unheard, e->unheard + r->skipped);
-  bb_copy_in(&to->duplicate, &e->duplicate,
-             offsetof(struct bb_record, offset_us) - offsetof(struct bb_record, duplicate));
+  bb_store(&to->duplicate, e->duplicate);
+  bb_store(&to->late, e->late);
+  bb_store(&to->refused, e->refused);
+  bb_store(&to->restarts, e->restarts);
+  bb_store(&to->reboots, e->reboots);
+  bb_store(&to->resets, e->resets);
   /* With keys, what was proved here. */
   if (m->keys == NULL) bb_store(&to->auth_proved, e->auth_proved);
   bb_store(&to->flags, e->flags & BB_RECORD_FLAGS_KNOWN);
-  bb_copy_in(to->address_before, e->address_before, sizeof to->address_before);
+  uint64_t address[2];
+  memcpy(address, e->address_before, sizeof address);
+  bb_copy_in(to->address_before, address, sizeof address);
   bb_store(&to->address_ns, bounds_shown(batch->clock, e->address_ns));
   const uint64_t sequence = to->order_head + 2;
   bb_write_begin(&to->order_head, &to->order_tail, sequence);
@@ -555,7 +542,8 @@ static void store_record(struct bb_mirror *m, const struct batch *batch, const s
   bb_store(&to->refusal_ns, bounds_shown(batch->clock, e->refusal_ns));
   bb_store(&to->refusal_real_ns, e->refusal_real_ns);
   bb_store((uint64_t *)&to->refusal_offset_us, (uint64_t)e->refusal_offset_us);
-  bb_copy_in(to->address, e->address, sizeof to->address);
+  memcpy(address, e->address, sizeof address);
+  bb_copy_in(to->address, address, sizeof address);
   bb_store(&to->port, e->port);
   bb_write_end(&to->order_head, sequence);
   store_memory(m, batch, r->record, e);
@@ -616,7 +604,7 @@ static void hear_since(struct listened *l, uint64_t since, const struct bb_mirro
 static void mirror_hear(struct bb_mirror *m, const struct batch *batch) {
   struct bb_board_header *h = m->board.header;
   const struct bb_mirror_clock *c = batch->clock;
-  const int64_t steady_ns = 2 * ((m->limits.silent_after_ns + FRESH_NS) / BOUNDS_RATE);
+  const int64_t steady_ns = 2 * ((m->silent_after_ns + FRESH_NS) / BOUNDS_RATE);
   for (uint32_t i = 1; i < BB_LINKS; i++) {
     const struct bb_link_evidence *said = &batch->of.board.evidence[i];
     struct listened *l = &m->links[i];
@@ -646,7 +634,7 @@ void bb_mirror_gap(struct bb_mirror *m, int64_t now_ns) {
   if (m->gone) return;
   struct bb_board_header *h = m->board.header;
   const struct bb_link_evidence e = {h->heartbeat_ns, h->listening_since_ns};
-  const int64_t floor_ns = now_ns + bb_hearing_anew(&m->hearing, e, m->limits.silent_after_ns, now_ns);
+  const int64_t floor_ns = now_ns + bb_hearing_anew(&m->hearing, e, m->silent_after_ns, now_ns);
   for (uint32_t i = 1; i < BB_LINKS; i++) {
     m->links[i].floor_ns = floor_ns;
     if (has_entry(i, m->board.header->links_used))
@@ -699,9 +687,11 @@ enum bb_mirror_outcome bb_mirror_index(struct bb_mirror *m, const uint8_t *messa
   if (m->gone) return BB_MIRROR_UNPLACED;
   if (!relay_read_index(&i, message, length)) return BB_MIRROR_MALFORMED;
   if (i.index.part == 0) {
-    memset(&m->index, 0, sizeof m->index);
+    m->index.waits = false;
     m->index.under_way = true;
     m->index.number = i.index.number;
+    m->index.next_part = 0;
+    m->index.records = m->index.missing = 0;
   }
   if (!m->index.under_way || m->index.number != i.index.number || m->index.next_part != i.index.part ||
       m->index.records != i.index.first) {
@@ -712,11 +702,13 @@ enum bb_mirror_outcome bb_mirror_index(struct bb_mirror *m, const uint8_t *messa
     const struct bb_relay_indexed e = relay_indexed(&i, n);
     struct mirrored *r = &m->records[i.index.first + n];
     const bool is_missing = !is_held(r, &e, now_ns);
-    set_mark(&r->missing, is_missing, &m->counts.missing);
+    m->counts.missing -= r->missing;
+    r->missing = is_missing;
+    m->counts.missing += r->missing;
     m->index.missing += is_missing;
     /* At that age, the master itself calls it silent by now. */
     if (r->doubtful && !is_missing && is_silent_there(m, i.index.evidence, r, interval_at(m, r))) {
-      set_mark(&r->doubtful, false, &m->counts.doubtful);
+      set_doubtful(m, r, false);
       store_again(m, r);
     }
   }
@@ -756,13 +748,12 @@ void bb_mirror_review(struct bb_mirror *m, uint64_t heard, int64_t now_ns) {
     const uint64_t word = *column_word(b, r->record);
     if (word == 0) continue;
     /* Before it can become silent: a veto that comes too late would leave it silent for a while. */
-    const bool unheard =
-        now_ns - (int64_t)stamp_of(word) >
-        bb_limit_for((uint64_t)m->limits.uncertain_after_ns, interval_of(word), m->limits.longest_interval_ms);
+    const bool unheard = now_ns - (int64_t)stamp_of(word) >
+                         bb_limit_for((uint64_t)m->uncertain_after_ns, interval_of(word), m->longest_ms);
     const bool veto = unheard && BB_COLUMN_GOODBYE(word) == 0 &&
                       claims_are_made(&m->claims, others_of(heard, m->followed), r->name, now_ns);
     if (veto == r->vetoed) continue;
-    set_mark(&r->vetoed, veto, &m->counts.vetoed);
+    set_vetoed(m, r, veto);
     store_again(m, r);
   }
   bb_store(&b->header->mirror_vetoed, m->counts.vetoed);
@@ -774,8 +765,9 @@ enum bb_mirror_outcome bb_mirror_claims(struct bb_mirror *m, uint32_t master, co
   struct relay_index i;
   if (m->gone) return BB_MIRROR_ACCEPTED;
   if (master >= BB_MASTERS || !relay_read_index(&i, message, length)) return BB_MIRROR_MALFORMED;
+  const struct claim_limits limits = {(uint64_t)m->uncertain_after_ns, (uint64_t)m->silent_after_ns, m->longest_ms};
   /* The board may have waited only for that. */
-  if (claims_note(&m->claims, master, &i, &m->limits, now_ns)) bb_mirror_review(m, m->heard, now_ns);
+  if (claims_note(&m->claims, master, &i, &limits, now_ns)) bb_mirror_review(m, m->heard, now_ns);
   return BB_MIRROR_ACCEPTED;
 }
 
