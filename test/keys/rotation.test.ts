@@ -139,7 +139,7 @@ if (!INSIDE) {
     await provedBy('node001,node:1', 'node002,node:1');
 
     // A node more.
-    for (const command of fence('security.md', '--nodes node129')) perform(command);
+    for (const command of fence('start.md', '--nodes node129')) perform(command);
     const three = send('node129');
     await provedBy('node001,node:1', 'node002,node:1', 'node129,node:1');
     three.child.kill('SIGTERM');
