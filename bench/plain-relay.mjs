@@ -4,9 +4,9 @@
 //   node plain-relay.mjs source BOARD PORT
 
 import { connect, createServer } from 'node:net';
-import { structs } from '../dist/test/kit/layout.gen.js';
 import { Sweep } from '../dist/src/native/index.js';
 import { tryBoard } from '../dist/src/shm/reader.js';
+import { structs } from '../dist/test/kit/layout.gen.js';
 
 const SWEEP_MS = 40;
 const MOST_BYTES = 400_000;
