@@ -6,7 +6,7 @@ import { BEGINS, EVENTS, type Line, lastWordsOf, TOGETHER_MS } from '../journalf
 import type { LastEnd } from '../journalfile/lastends.js';
 import type { Ending, ToldEvent } from '../journalfile/listing.js';
 import { stalledText } from '../shm/noboard.js';
-import { PROBLEMS } from '../shm/problems.js';
+import { isProblem } from '../shm/problems.js';
 import { ahead, plural, wallTime } from '../shm/sentences.js';
 import type { Painter } from '../terminal/style.js';
 import { formatDuration } from '../text/durations.js';
@@ -16,8 +16,6 @@ import { own } from '../text/tables.js';
 import { oneLine } from '../text/text.js';
 import { readingText, valuesText } from '../trouble/marks.js';
 import { boardText, type FoldedEvent, nodeText } from './eventlines.js';
-
-const isProblem = (word: string) => (PROBLEMS as readonly string[]).includes(word);
 
 const ms = (time: string) => Date.parse(time);
 

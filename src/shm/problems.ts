@@ -9,6 +9,9 @@ export type Problem = (typeof terms.problem)[number];
 /** The worst first. */
 export const PROBLEMS: readonly Problem[] = ranked.problem;
 
+/** Whether a word is a problem's; a later version knows more of them. */
+export const isProblem = (word: string): word is Problem => (PROBLEMS as readonly string[]).includes(word);
+
 /** The meaning, in words that follow "it" or "they". */
 export const PROBLEM_TEXT: Readonly<Record<Problem, string>> = meanings.problem;
 

@@ -11,7 +11,7 @@ import { FileFollower } from '../service/leftfile.js';
 import { linkName } from '../shm/links.js';
 import { countStates, STATES } from '../shm/liveness.js';
 import { NoBoard, orNoBoard } from '../shm/noboard.js';
-import { PROBLEMS } from '../shm/problems.js';
+import { isProblem } from '../shm/problems.js';
 import { BoardReader } from '../shm/reader.js';
 import { linkNews, mirrorText } from '../shm/sentences.js';
 import type { Snapshot } from '../shm/snapshot.js';
@@ -50,8 +50,8 @@ function marksOf(lines: readonly TroubleInfo[], scheduler: SchedulerView | undef
   );
   const named = (is: (line: TroubleInfo) => boolean) => lines.flatMap(line => (is(line) ? (line.nodes ?? []) : []));
   const lists: Record<(typeof MARKS)[number], readonly string[]> = {
-    critical: named(({ severity, ended }) => severity === 'critical' && ended === undefined),
-    recent: named(({ kind, ended }) => ended !== undefined && (PROBLEMS as readonly string[]).includes(kind)),
+    critical: named(({ kind, severity, ended }) => severity === 'critical' && ended === undefined && isProblem(kind)),
+    recent: named(({ kind, ended }) => ended !== undefined && isProblem(kind)),
     held: [...named(({ kind, ended }) => kind === 'held' && ended === undefined), fold(aside)],
     odd: named(({ kind }) => kind === 'odd'),
   };
