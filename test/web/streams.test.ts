@@ -2,10 +2,17 @@
 // never what it missed, and nobody waits for anybody. With simulated clients and a real board.
 
 import t, { type Test } from 'tap';
+import { bits } from '../../src/layout/layout.gen.js';
+import type { SchedulerNode } from '../../src/schedulerfile/scheduler.js';
+import { stateText } from '../../src/schedulerfile/statefile.js';
+import { replaceFile } from '../../src/service/replacefile.js';
 import { Wall } from '../../src/web/wall.js';
 import { Watcher } from '../../src/web/watcher.js';
-import { boardPath } from '../kit/places.js';
+import { beat } from '../kit/linkboard.js';
+import { madeState } from '../kit/madejobs.js';
+import { boardPath, folder } from '../kit/places.js';
 import { start, startReceiver } from '../kit/program.js';
+import { makeBoard } from '../kit/stateboard.js';
 import { until } from '../kit/until.js';
 import { Reader } from './webclient.js';
 
@@ -82,4 +89,33 @@ t.test('streams', async t => {
     );
     for (const reader of readers) reader.leave();
   });
+});
+
+t.test('nodes that the map marks', async t => {
+  const slurmDir = folder(t);
+  const sick = { flags: 1 << bits.flags.root_readonly };
+  const board = makeBoard(t, { live: ['n1', 'n2', 'n3'], silent: ['n4'], held: ['n5'] });
+  board.lay('n3', 0, sick);
+  const beats = setInterval(() => beat(board.path), 100);
+  t.teardown(() => clearInterval(beats));
+  const of = (name: string, more: Partial<SchedulerNode>): SchedulerNode => ({
+    ...{ name, state: 'IDLE', base: 'idle', cpus: 4 },
+    ...more,
+  });
+  const nodes = [of('N1', { aside: 'drained', reason: 'fan' }), of('n2', {}), of('n9', { aside: 'drained' })];
+  const text = stateText(madeState(nodes, [], { names: { N1: 'n1' } }));
+  replaceFile(slurmDir, 'state', text, 0o644);
+  const marksWith = async (options: object) => {
+    const wall = new Wall({ board: board.path, build: 'x', journalRun: '/nowhere', ...options });
+    t.teardown(() => wall.close());
+    await wall.begin();
+    const tick = await wall.watcher.look();
+    return wall.heads.at(tick).marks;
+  };
+  t.strictSame(
+    await marksWith({ slurmDir }),
+    { critical: 'n3', held: 'n5,n1' },
+    'silent nodes are no problem of a node',
+  );
+  t.strictSame(await marksWith({}), { critical: 'n3', held: 'n5' }, 'what a scheduler says is not shown to all');
 });
