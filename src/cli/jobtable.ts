@@ -17,9 +17,8 @@ const COLUMNS: readonly TableColumn<ListedJob>[] = [
   { title: 'EFF', text: ({ told }) => percent(told.efficiency), leaves: 4 },
   { title: 'MEM', text: memoryText, leaves: 6 },
   {
-    title: 'GPUS',
+    ...{ title: 'GPUS', leaves: 7 },
     text: ({ told: { gpus, gpus_busy } }) => (gpus ? `${gpus_busy ?? NOTHING}/${gpus}` : undefined),
-    leaves: 7,
   },
   {
     title: 'WORST',

@@ -140,8 +140,10 @@ export async function lookBesideScheduler(
     } else if (isKnown) {
       const paint = painter(options.color);
       const lines = shown.lines(paint);
-      for (const { user, lines: more } of others) lines.push('', `${oneLine(user)} is a user, too:`, ...more(paint));
-      const sentences = odd.flatMap(({ text }) => wrapped(text, terminalWidth(Number.POSITIVE_INFINITY), '  '));
+      const sentence = (text: string) => wrapped(text, terminalWidth(Number.POSITIVE_INFINITY), '  ');
+      for (const { user, lines: more } of others)
+        lines.push('', ...sentence(`${oneLine(user)} is a user, too:`), ...more(paint));
+      const sentences = odd.flatMap(({ text }) => sentence(text));
       if (odd.length > 0) lines.push(...(lines.length > 0 ? [''] : []), ...sentences.map(paint.odd));
       await print(lines.map(line => `${line}\n`));
     }

@@ -15,6 +15,7 @@ import { painter } from '../terminal/style.js';
 import { usable } from '../text/failure.js';
 import { fold } from '../text/hostlists.js';
 import { withId } from '../text/jobnames.js';
+import { wrapped } from '../text/layout.js';
 import { print, terminalWidth } from '../text/output.js';
 import { oneLine } from '../text/text.js';
 import { troubleAndSentences } from '../trouble/trouble.js';
@@ -55,7 +56,6 @@ export async function main(argv: string[]): Promise<number> {
     const of = (users: readonly string[]) => slurm.jobs.filter(({ user }) => users.includes(user));
     const chosen = nodesOfJobs(slurm, [...jobs.flat(), ...of(asked.users)]);
     const among = [...(values.nodes ?? []), ...asked.nodes, ...chosen];
-    const ofUser = [...nodesOfJobs(slurm, of(asked.both))];
     const noJobs = asked.jobs.filter((_, i) => jobs[i]?.length === 0).map(id => noJobText(id, []));
     const found = survey(snapshot, { among });
     const paint = painter(values.color);
@@ -72,12 +72,15 @@ export async function main(argv: string[]): Promise<number> {
     if (values.json) {
       const scheduler = slurm.isKnown ? slurm : undefined;
       const besides = { scheduler, journals: values.journalRun, ...readAcks(values.board) };
-      const of_user = asked.both.length === 0 ? undefined : ofUser;
+      const of_user = asked.both.length === 0 ? undefined : [...nodesOfJobs(slurm, of(asked.both))];
       const contents = () => ({ nodes, ...troubleAndSentences(found, besides), of_user });
       await print(jsonPieces(snapshot, contents, { slurm: scheduler }));
     } else {
       await print(nodes.map((node, i) => `${i > 0 ? '\n' : ''}${page(node).join('\n')}\n`));
-      for (const user of asked.both) await print([`\n${oneLine(user)} is a user, too, with jobs on ${fold(ofUser)}\n`]);
+      for (const user of asked.both) {
+        const text = `${oneLine(user)} is a user, too, with jobs on ${fold([...nodesOfJobs(slurm, of([user]))])}`;
+        await print(['', ...wrapped(text, terminalWidth(Number.POSITIVE_INFINITY), '  ')].map(line => `${line}\n`));
+      }
     }
     if (snapshot.stalled || snapshot.retired) {
       process.stderr.write(`beoboard show: ${unknownText(snapshot)}\n`);

@@ -32,11 +32,7 @@ function useText(share: number | undefined, { told }: ListedUser): string | unde
 }
 
 const COLUMNS: readonly TableColumn<ListedUser>[] = [
-  {
-    title: 'USER',
-    isLeft: true,
-    text: ({ told: { user } }) => (user === '' ? undefined : brief(user)),
-  },
+  { title: 'USER', isLeft: true, text: ({ told: { user } }) => (user === '' ? undefined : brief(user)) },
   { title: 'JOBS', text: ({ told }) => String(told.job_count), leaves: 5 },
   { title: 'NODES', text: ({ told }) => String(told.node_count) },
   { title: 'CPUS', text: ({ told: { cpus } }) => (cpus === 0 ? undefined : String(cpus)), leaves: 3 },
@@ -44,10 +40,8 @@ const COLUMNS: readonly TableColumn<ListedUser>[] = [
   { title: 'GPUS', text: ({ told: { gpus } }) => (gpus === 0 ? undefined : String(gpus)), leaves: 4 },
   { title: 'GPU', text: user => useText(user.told.gpu_use, user), leaves: 2 },
   {
-    title: 'TROUBLE',
-    isLeft: true,
+    ...{ title: 'TROUBLE', isLeft: true, shrinks: 16 },
     text: ({ trouble }) => (trouble.length === 0 ? undefined : `${trouble.length}: ${shownNames(trouble)}`),
-    shrinks: 16,
   },
 ];
 

@@ -205,5 +205,5 @@ export function meaningOf(words: readonly string[], slurm: SchedulerView, isNode
         found[isNode(name) ? 'both' : 'users'].push(...named);
       }
   }
-  return found;
+  return { ...found, both: [...new Set(found.both)] };
 }

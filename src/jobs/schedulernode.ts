@@ -48,22 +48,16 @@ function facts(scheduler: SchedulerView, name: string): string[][] {
   const { node, jobs } = side;
   const since = (s: number | undefined) =>
     s === undefined ? '' : ` for ${formatDuration(Math.max(0, Date.now() - s * 1000))}`;
-  const gpus = node.gpus ? [`${node.gpus_used ?? 0} of ${node.gpus} GPUs given to jobs`] : [];
+  const by = node.reason_by ? ` (${oneLine(node.reason_by)}${since(node.reason_s)})` : '';
   return [
     [
       ...(scheduler.trouble === undefined ? [] : [`(old: ${scheduler.trouble})`]),
       `${oneLine(node.state)}${node.name === name ? '' : ` as ${oneLine(node.name)}`}`,
       ...(node.cpus === 0 ? [] : [`${node.cpus_used ?? 0} of ${node.cpus} CPUs given to jobs`]),
-      ...gpus,
+      ...(node.gpus ? [`${node.gpus_used ?? 0} of ${node.gpus} GPUs given to jobs`] : []),
       ...(node.switch === undefined ? [] : [`behind ${oneLine(node.switch)}`]),
     ],
-    ...(node.reason === undefined
-      ? []
-      : [
-          [
-            `reason: ${oneLine(node.reason)}${node.reason_by ? ` (${oneLine(node.reason_by)}${since(node.reason_s)})` : ''}`,
-          ],
-        ]),
+    ...(node.reason === undefined ? [] : [[`reason: ${oneLine(node.reason)}${by}`]]),
     ...jobs.map(job => [
       `job ${oneLine(job.id)}${job.user === '' ? '' : ` of ${oneLine(job.user)}`}`,
       `${oneLine(job.state)}${since(job.start_s)}`,

@@ -112,6 +112,7 @@ function nodeIn(row: FileRow): SchedulerNode | undefined {
     state: cut(state),
     base,
     takes_jobs,
+    no_jobs: row.cpus === 0 || undefined,
     asleep,
     aside,
     cpus: row.cpus ?? 0,
@@ -132,7 +133,7 @@ const JOB_TEXTS = ['raw_id', 'state', 'user', 'partition', 'name', 'nodes'] as c
 
 function jobIn(row: FileRow): SchedulerJob | undefined {
   const id = row.job;
-  if (typeof id !== 'string' || !/^[!-~]{1,64}$/.test(id) || !has(row, JOB_COUNTS, JOB_TEXTS)) return undefined;
+  if (typeof id !== 'string' || !/^[^\s\p{C}]{1,64}$/u.test(id) || !has(row, JOB_COUNTS, JOB_TEXTS)) return undefined;
   const nodes = row.nodes ?? '';
   if (!canTell(row.start_s) || !canTell(row.end_s) || !/^[^\s\p{C}]*$/u.test(nodes)) return undefined;
   return {

@@ -1,11 +1,12 @@
 // The names of jobs and users, as people and programs write them: of an array's task 4711_3, 4711.3 (Grid Engine) or
-// 4711[3].pbs01 (PBS), with or without the server; of a part of a heterogeneous job 4711+1; the raw number that Slurm
-// gives each of these; anna, anna@example.org, AD\anna. Reads no file: the page uses it, too.
+// 4711[3].pbs01 (PBS), with or without the server; of a part of a heterogeneous job 4711+1; Slurm's raw number of these;
+// their steps 4711_3.0, 4711.batch; anna, anna@example.org, AD\anna. Reads no file: the page uses it, too.
 
 import { groupBy } from './maps.js';
 
 const TASKS = String.raw`(?:[_.](?<task>\d+)|_?\[(?<tasks>[\d,:-]*)(?:%\d+)?\])`;
-const ID = new RegExp(String.raw`^(?<number>\d+)(?:${TASKS}|\+(?<part>\d+))?(?:\.(?<server>[a-z][\w.-]*))?$`, 'i');
+const END = String.raw`\.(?:\d+|(?<server>[a-z][\w.-]*))(?:\+\d+)?`;
+const ID = new RegExp(String.raw`^(?<number>\d+)(?:${TASKS}|\+(?<part>\d+))?(?:${END})?$`, 'i');
 
 /** What of a job is known by name. */
 interface NamedJob {
@@ -28,7 +29,7 @@ const spansOf = (list: string) =>
 function partsOf(id: string) {
   const { number, task, tasks = task, part, server = '' } = ID.exec(id)?.groups ?? {};
   if (number === undefined) return undefined;
-  const list = part ?? tasks;
+  const list = part ?? (tasks === '' ? '0-Infinity' : tasks);
   return { number, isPart: part !== undefined, parts: list ? spansOf(list) : undefined, server: server.toLowerCase() };
 }
 
@@ -40,7 +41,7 @@ const isOneServer = (a: string, b: string) =>
 
 /**
  * The job with that id as it is listed; or else the parts of the array or heterogeneous job; or else the job with that
- * raw number.
+ * raw number. What could be a task, 4711.0, is a step where no job has such tasks.
  */
 export function withId<Job extends NamedJob>(jobs: readonly Job[], text: string): readonly Job[] {
   const listed = jobs.filter(({ id }) => id === text);
@@ -53,7 +54,10 @@ export function withId<Job extends NamedJob>(jobs: readonly Job[], text: string)
     const { parts } = asked;
     return parts === undefined || (job.isPart === asked.isPart && job.parts !== undefined && meet(job.parts, parts));
   });
-  return found.length > 0 || asked.parts !== undefined ? found : jobs.filter(({ raw_id }) => raw_id === asked.number);
+  if (found.length > 0) return found;
+  if (asked.parts === undefined) return jobs.filter(({ raw_id }) => raw_id === asked.number);
+  const isStep = /^\d+\.\d+$/.test(text) && !jobs.some(({ id }) => id.startsWith(`${asked.number}.`));
+  return isStep ? withId(jobs, asked.number) : [];
 }
 
 /** Whether a text is written like a job's id. */

@@ -71,9 +71,10 @@ function wholeNumber(query: URLSearchParams, name: string): number | undefined {
 /** A look's number, at most the present one, `1h` for so long ago, or a moment. Throws an InputError. */
 function sinceOf(query: URLSearchParams, present: number): AskedEvents['since'] {
   const text = query.get('since') ?? '0';
-  if (/^\d{1,10}$/.test(text)) {
+  if (/^\d+$/.test(text)) {
+    const s = text.length > 12 ? text.slice(0, -3) : text; // More digits are ms.
     if (Number(text) > present)
-      throw new InputError(`since is ${text}, and the present look ${present}; write @${text} for seconds since 1970`);
+      throw new InputError(`since is ${text}, and the present look ${present}; write @${s} for seconds since 1970`);
     return { seq: Number(text) };
   }
   return { ms: parseMoment(/^[\d.]+[a-z]+$/.test(text) ? `${text} ago` : text, Date.now()).ms };

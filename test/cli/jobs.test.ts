@@ -238,6 +238,7 @@ t.test('the command: a number is no host list; exit codes', async t => {
     madeJob('5', 'n01', { user: 'AD\\carl' }),
     madeJob('8', 'n02', { user: 'n77' }),
     madeJob('9', 'n04', { user: '1001' }),
+    madeJob('10', 'n03', { user: 'n02' }),
   ];
   writeFileSync(join(path, 'state'), stateText(madeState(told(16), named)));
   const idsOf = async (...argv: string[]) => {
@@ -264,7 +265,7 @@ t.test('the command: a number is no host list; exit codes', async t => {
     ] as const),
   ];
   for (const [word, of, ofUser] of asked) t.strictSame(await idsOf(word), [of, ofUser], word);
-  t.strictSame(await idsOf('anna', 'n02'), ['3_2 8 77[3].pbs01', undefined], 'users and nodes');
+  t.strictSame(await idsOf('anna', 'n02'), ['3_2 8 77[3].pbs01', '10'], 'users and nodes');
   t.match((await jobs('n77')).stdout, /^no jobs\n\nn77 is a user, too:\n *JOB.*\n *8 /);
   t.match(await jobs('dora'), { code: 1, stderr: /: not on the board, and not known to Slurm: dora\n$/ });
   t.match(await jobs('Node1'), { code: 2 }, 'a host list that is none, and no user');
@@ -275,6 +276,8 @@ t.test('the command: a number is no host list; exit codes', async t => {
   t.match(await other('show', 'bob'), { code: 0, stdout: /^n02:/ });
   t.match(await other('show', '99'), { code: 1, stdout: '', stderr: 'beoboard show: no job 99 has nodes\n' });
   t.match(await other('show', 'n77'), { code: 0, stdout: /^n77: (?:.*\n)*\nn77 is a user, too, with jobs on n02\n$/ });
+  const both = await ask(['show', 'n77', 'n02', 'n02', '--board', board, '--slurm-dir', path], { COLUMNS: '40' });
+  t.match(both.stdout, /\nn77 is .* on n02\n\nn02 is a user, too, with jobs on n03\n$/, 'each with its own nodes');
   t.match(JSON.parse((await other('show', 'n77', '--json')).stdout), { nodes: [{ name: 'n77' }], of_user: ['n02'] });
   writeFileSync(join(path, 'state'), stateText(madeState(told(16), [...PARTS, EVIL])));
   const status = await ask(['status', '--json', '--jobs', '--board', board, '--slurm-dir', path]);

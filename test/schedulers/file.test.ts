@@ -46,6 +46,12 @@ t.test('which lines are understood', async t => {
   t.strictSame(read({ job: '12[3]', nodes: 'n[1-2],b', ...job }).jobs.list, [
     { id: '12[3]', raw_id: undefined, nodes: 'n[1-2],b', ...job },
   ]);
+  t.match(read({ job: 'ƒ2oTwLtJ', nodes: 'n1' }).jobs.list, [{ id: 'ƒ2oTwLtJ' }]);
+  t.match(
+    read(...[0, 1, null].map((cpus, i) => ({ node: `n${i}`, state: 'idle', cpus }))).nodes.list.map(one => one.no_jobs),
+    [true, undefined, undefined],
+    'without slots it never gets a job',
+  );
   t.match(read({ job: 7, nodes: 'n1', user: null }).jobs.list, [{ id: '7', state: 'RUNNING', user: '', cpus: 0 }]);
   for (const line of [
     ...[{ node: 'n1' }, { node: '', state: 'idle' }, { node: 'a b', state: 'idle' }, { node: 'a\n', state: 'idle' }],

@@ -39,6 +39,7 @@ t.test('events by time, nodes and kind', async t => {
   for (const [query, why] of [
     ['since=tomorrow', /is no moment/],
     ['since=1795915200', /the present look \d+; write @1795915200 for/],
+    ['since=1795915200000', /the present look \d+; write @1795915200 for/],
     ['since=99999999d', /is too far away/],
     ['kind=xyzzy', /'xyzzy' is not a kind of event/],
     ['nodes=a[', /host list/],

@@ -6,7 +6,7 @@ import { random } from '../../src/load/simulatednode.js';
 import { BOARD_MOST, expand, fold, foldInOrder } from '../../src/text/hostlists.js';
 import { isJobId, userFinder, withId } from '../../src/text/jobnames.js';
 import { Cells, isMeasured, isUnhealthy, MARK, stateOf, valueIn } from '../../src/web/page/cells.js';
-import { age, clock, quantity } from '../../src/web/page/formats.js';
+import { age, clock, momentRoughly, quantity } from '../../src/web/page/formats.js';
 import { FrameReader } from '../../src/web/page/framereader.js';
 import {
   type ArrowDirection,
@@ -333,7 +333,8 @@ t.test('numbers and ages for people', async t => {
   ];
   for (const [text, value, unit] of table) t.equal(quantity(value, unit), text);
   process.env.TZ = 'Europe/Berlin';
-  t.match(clock(Date.parse('2026-10-25T02:30:00+02:00')), /:00 \+02:00$/, 'the hour that happens twice');
+  const twice = Date.parse('2026-10-25T02:30:00+02:00');
+  t.match([clock(twice), momentRoughly(twice, twice)], [/:00 \+02:00$/, /:30 \+02:00$/], 'the hour that happens twice');
   const ages: [text: string, ms: number][] = [
     ['0 s', 0],
     ['4.2 s', 4200],
@@ -346,13 +347,39 @@ t.test('numbers and ages for people', async t => {
 });
 
 t.test('ids of jobs, as schedulers, logs and people write them', t => {
-  const ids = ['4711', '4711_3', '4711+1', '4711.3', '77[3].pbs01', '77[]', '77.pbs01', '4711_[1-3,7]', '6.batch'];
+  const ids = [
+    '4711',
+    '4711_3',
+    '4711+1',
+    '4711.3',
+    '77[3].pbs01',
+    '77[]',
+    '77.pbs01',
+    '4711_[1-3,7]',
+    '6.batch',
+    '3_2.0',
+    '1+1.batch+0',
+    '6.0+1',
+  ];
   for (const id of ids) t.ok(isJobId(id), id);
-  for (const other of ['', 'n4711', '4711.', '_3', '4711_n', '47 11', '4711-3', '4711+', '77[a]', '77]'])
+  for (const other of [
+    '',
+    'n4711',
+    '4711.',
+    '_3',
+    '3_2+1',
+    '1+0+1',
+    '4711_n',
+    '47 11',
+    '4711-3',
+    '4711+',
+    '77[a]',
+    '77]',
+  ])
     t.notOk(isJobId(other), other);
   const jobs = [
     ...[['3_2', '6'], ['3_3', '3'], ['1+0'], ['1+1', '2'], ['77[3].pbs01'], ['77[30].pbs01'], ['9.2'], ['q1']],
-    ...[['8.pbs01.example.org'], ['8.pbs02'], ['15'], ['150']],
+    ...[['8.pbs01.example.org'], ['8.pbs02'], ['15'], ['150'], ['60[].pbs01']],
   ].map(([id = '', raw_id]) => ({ id, raw_id }));
   const rows: (readonly [asked: string, found: string])[] = [
     ...([
@@ -374,6 +401,16 @@ t.test('ids of jobs, as schedulers, logs and people write them', t => {
       ['q1', 'q1'],
     ] as const),
     ...([
+      ['6.0', '3_2'],
+      ['6.0+1', '3_2'],
+      ['3_2.0', '3_2'],
+      ['3_1.0', ''],
+      ['1+1.0', '1+1'],
+      ['3.0', '3_2 3_3'],
+      ['15.0', '15'],
+      ['9.5', ''],
+    ] as const),
+    ...([
       ['77[3].pbs01', '77[3].pbs01'],
       ['77[3]', '77[3].pbs01'],
       ['77_3.PBS01', '77[3].pbs01'],
@@ -391,6 +428,8 @@ t.test('ids of jobs, as schedulers, logs and people write them', t => {
       ['15.srv', '15'],
     ] as const),
     ...([
+      ['60[3]', '60[].pbs01'],
+      ['60_3.pbs02', ''],
       ['8', '8.pbs01.example.org 8.pbs02'],
       ['8.pbs01', '8.pbs01.example.org'],
       ['8.pbs02.a.b', '8.pbs02'],

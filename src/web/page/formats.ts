@@ -57,9 +57,10 @@ export function clock(ms: number): string {
 }
 
 /** The same to the minute: 14:03. */
-export function minute(ms: number): string {
-  return MINUTE.format(ms);
-}
+export const minute = (ms: number): string => `${onAxis(ms)}${offsetText(ms)}`;
+
+/** Without its offset, for an axis. */
+export const onAxis = (ms: number): string => MINUTE.format(ms);
 
 const DAY = new Intl.DateTimeFormat(LOCALE, { day: 'numeric', month: 'short' });
 
@@ -67,7 +68,7 @@ const isToday = (ms: number, now: number) => new Date(ms).toDateString() === new
 
 /** A time that may be long ago: 14:03:21, or with the day if that is not today's: Nov 24 14:03. */
 export function moment(ms: number, now: number): string {
-  return isToday(ms, now) ? clock(ms) : `${DAY.format(ms)} ${minute(ms)}${offsetText(ms)}`;
+  return isToday(ms, now) ? clock(ms) : `${DAY.format(ms)} ${minute(ms)}`;
 }
 
 /** The same in fewer words: 14:03, or Nov 24. */

@@ -2,7 +2,7 @@
 // scaled to the width of the page with the newest at the right. Nothing is drawn while it is out of sight.
 
 import { fill, make, oncePerFrame, set, surface, watchSight, write } from './dom.js';
-import { clock, minute } from './formats.js';
+import { clock, onAxis } from './formats.js';
 import type { Inks } from './inks.js';
 import { type River, type RiverInks, riverInks, SECONDS } from './riverrows.js';
 
@@ -150,7 +150,7 @@ export class RiverView {
     const marks: [second: number, text: string][] = [];
     if (since !== undefined && since > oldest + 20) marks.push([since, `since ${clock(since * 1000)}`]);
     for (let second = Math.ceil(oldest / 300) * 300; second <= river.newest; second += 300)
-      marks.push([second, minute(second * 1000)]);
+      marks.push([second, onAxis(second * 1000)]);
     const width = flow.width / this.#unit;
     const places = marks.map(([second, text]) => {
       const x = ((second - oldest) * width) / SECONDS;

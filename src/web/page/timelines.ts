@@ -4,7 +4,7 @@
 import type { NodeHistory, Runs, StateRuns } from '../answers.js';
 import { partOf, type ReadingInfo, RIVER } from '../wire.js';
 import { draw, make, set, write } from './dom.js';
-import { clock, minute, quantity } from './formats.js';
+import { clock, onAxis, quantity } from './formats.js';
 import { WHY } from './riverrows.js';
 
 type ReadingRange = Pick<ReadingInfo, 'low' | 'high' | 'scale'>;
@@ -146,7 +146,7 @@ export class Timelines {
       const path = this.#curves.children[i]?.querySelector('path') as Element;
       set(path, { d: pathOf(points[reading.name] ?? [], reading, x, history.readings.step_ms / 1000) });
     }
-    for (const [i, tick] of [...this.#ticks.children].entries()) write(tick, minute(this.#beginMs + (i * SPAN_MS) / 2));
+    for (const [i, tick] of [...this.#ticks.children].entries()) write(tick, onAxis(this.#beginMs + (i * SPAN_MS) / 2));
     this.#markAt(this.#marked);
   }
 
