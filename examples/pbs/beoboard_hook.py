@@ -21,10 +21,15 @@ DOMAIN = ""  # what a vnode's name ends with and the board's does not, as .examp
 NAMES = {}  # a vnode's host in lower case: its name on the board, if that is another; "": leave it alone
 
 
-def fitness_of(fitness, vnode):
-    """Why the vnode is bad; empty: it is well; None: who knows. `cn7[0]` is a part of cn7."""
+def on_board(vnode):
+    """Its name on the board. `cn7[0]` is a part of cn7."""
     host = str(vnode).partition("[")[0].lower().removesuffix(DOMAIN)
-    return fitness.get(NAMES.get(host, host))
+    return NAMES.get(host, host)
+
+
+def fitness_of(fitness, vnode):
+    """Why the vnode is bad; empty: it is well; None: who knows."""
+    return fitness.get(on_board(vnode))
 
 
 def chosen_vnodes(job):
@@ -67,6 +72,9 @@ def main():
 
         with beoboard.open() as board:
             fitness = board.fitness()
+            known = event.type != pbs.PERIODIC or any(on_board(name) in board for name in event.vnode_list.keys())
+        if not known:
+            pbs.logmsg(pbs.LOG_WARNING, f"{MARK}no vnode is on the board, so none is guarded: see DOMAIN and NAMES")
         mark(event, fitness) if event.type == pbs.PERIODIC else let_run(event, fitness)
     except Exception as error:  # whatever is wrong with the board or this hook keeps no job
         pbs.logmsg(pbs.LOG_WARNING, f"{MARK}{error}; nothing is changed")

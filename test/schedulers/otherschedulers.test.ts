@@ -313,6 +313,18 @@ t.test("names that are not the board's", async t => {
     ['CN7.example.org', 's1.EXAMPLE.org'],
     'HTCondor',
   );
+  // Without DOMAIN and NAMES none of these is on the board.
+  const far = names.filter(name => name.includes('.'));
+  const vnodes = JSON.stringify([{ vnodes: Object.fromEntries(far.map(name => [name, [0, null]])) }]);
+  const hook = run(PYTHON, [join(STANDINS, 'pbs.py'), example('pbs', 'beoboard_hook.py')], board.path, {}, vnodes);
+  t.match(JSON.parse(hook.stdout), [{ said: 'accept', changed: {}, log: [/no vnode is on the board, .* DOMAIN and/] }]);
+  writeFileSync(join(FLUX, 'hostlist'), far.join());
+  writeFileSync(join(FLUX, 'size'), `${far.length}`);
+  const flux = run(example('flux', 'beoboard-flux'), [], board.path, { FLUX });
+  t.match(flux, { code: 0, stderr: /^beoboard-flux: no node is on the board, .* DOMAIN and NAMES\n$/ });
+  writeFileSync(files.MACHINES, far.join('\n'));
+  const forget = run(example('htcondor', 'beoboard-forget'), [], board.path, files);
+  t.match(forget, { code: 0, stderr: 'beoboard-forget: no machine is on the board: see DOMAIN and NAMES\n' });
 });
 
 t.test('HTCondor: the ad of a machine', async t => {
