@@ -111,9 +111,9 @@ export function each(
 /** What tells the run of a sender from the others of one boot: when it started, in ms. */
 const runOf = (cursor: Cursor) => Math.floor(nanoseconds(cursor, cursor.report + fields.start_boot_ns.offset) / 1e6);
 
-/** A sum that each run of a sender begins anew. `count`: another number of devices begins it anew as well. */
-export function keptSum(sum: (typeof SUMS)[number], count: Measure['take'] = () => 0): { kept: Monotonic } {
-  const epoch = { take: (cursor: Cursor) => runOf(cursor) * 2 ** 16 + count(cursor) };
+/** A sum that each run of a sender begins anew. `of`: another number of 32 bits begins it anew as well. */
+export function keptSum(sum: (typeof SUMS)[number], of: Measure['take'] = () => 0): { kept: Monotonic } {
+  const epoch = { take: (cursor: Cursor) => (runOf(cursor) % 2 ** 20) * 2 ** 32 + of(cursor) };
   return { kept: { ...keptTally(sum).kept, epoch } };
 }
 

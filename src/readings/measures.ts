@@ -252,6 +252,15 @@ export function devicesOf(which: 'net' | 'fabric'): Measure {
   return { ...setOf(which), take };
 }
 
+/** A number that is another one when other interfaces are added up: of other names, or more or fewer in the rest. */
+export function interfacesIn({ view, report }: Cursor): number {
+  let number = view.getUint16(report + NET_REST.offset + ADDED, true);
+  for (let i = 0; i < NET.count; i++)
+    for (let at = 0; at < structs.net_if.fields.name.count; at += 4)
+      number = Math.imul(number ^ view.getUint32(report + NET.offset + i * structs.net_if.bytes + at, true), 0x01000193);
+  return number >>> 0;
+}
+
 /** The used part of a whole, in per cent, computed from what is free. */
 export function used(total: NumberField, left: NumberField): Measure {
   const [all, rest] = [field(total), field(left)];

@@ -840,6 +840,28 @@ t.test('devices that come and go are other series', t => {
   t.end();
 });
 
+t.test('traffic of other interfaces, and as many, adds nothing', t => {
+  const made = (names: readonly string[], bytes: number, rest = 3) => {
+    const net = names.map(name => ({ name, rx_bytes: bytes, state: 3 }));
+    return madeBoard([rich('n1', { net, net_rest: { name: 'rest', rx_bytes: 1000, state: rest << 16 } })]);
+  };
+  const { board, reader } = boardOf(made(['eth0', 'eth1'], 100));
+  const exporter = new Exporter([board]);
+  const rows: [what: string, names: string[], bytes: number, exported: number, rest?: number][] = [
+    ['they grow', ['eth0', 'eth1'], 101, 1202],
+    ['one is replaced by another', ['eth0', 'eth9'], 4e13, 1202],
+    ['which grows', ['eth0', 'eth9'], 4e13 + 8, 1218],
+    ['two have one more letter', ['eth00', 'eth9'], 5e13, 1218],
+    ['one of the rest is another entry', ['eth00', 'eth9', 'eth1'], 5e13, 1218, 2],
+  ];
+  for (const [what, names, bytes, exported, rest] of rows) {
+    reader.snapshot = made(names, bytes, rest);
+    const told = toldOf(metrics(exporter), 'beoboard_node_network_receive_bytes_total', 'n1');
+    t.strictSame(told, { 5: exported }, what);
+  }
+  t.end();
+});
+
 t.test('names of hostile bytes', t => {
   const HOSTILE: [what: string, bytes: Uint8Array][] = [
     ['a quote, a backslash, a newline', Buffer.from('a"b\\c\nd\\')],
