@@ -141,8 +141,15 @@ bool find_whole_disks(const char *sys, const struct disk *all, unsigned count, c
   for (unsigned i = 0; known_next(&known_disks, &i); looked = true) {
     if (!looked) had_block = look_into(path_of(path, sizeof path, sys, SPAN(""), ""), &any);
     row[i].real = had_block ? is_disk(sys, all[i].name, buffer) : looks_whole(all[i].name);
-    if (row[i].real) row[i].serial = serial_of(sys, all[i].name, buffer);
   }
   if (looked) leave_out_heads(all, row, count);
+  for (unsigned i = 0; i < count; i++) {
+    const uint64_t serial = row[i].serial;
+    const bool may_differ = leaps(&row[i].counts, all[i].reads + all[i].sectors_read + all[i].writes +
+                                                      all[i].sectors_written + all[i].busy_ms + all[i].weighted_ms);
+    if (!row[i].real || (!may_differ && row[i].known.looked != known_disks.tick)) continue;
+    row[i].serial = serial_of(sys, all[i].name, buffer);
+    row[i].was_whole &= row[i].serial == serial;
+  }
   return had_block;
 }

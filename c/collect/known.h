@@ -45,6 +45,13 @@ void known_renew(struct known *known);
 /* Whether each name was looked at; says once if not. */
 bool known_whole(struct known *known, const char *proc, const char *leaf);
 
+/* Whether a row's counts, added up, moved by so much at once that they may be another member's. Keeps those now. */
+static inline bool leaps(uint64_t *before, uint64_t now) {
+  const uint64_t grown = now - *before, most = *before / 64 < 1u << 21 ? *before / 64 : 1u << 21;
+  *before = now;
+  return grown > most;
+}
+
 static inline struct known_name *known_row(const struct known *known, unsigned i) {
   return (struct known_name *)(void *)((char *)known->rows + i * known->row_bytes);
 }

@@ -119,12 +119,17 @@ static bool is_lower(const char *sys, struct span entry) {
 
 bool is_stacked(const char *sys, struct span name) { return is_path(name) && any_entry(sys, name, is_lower); }
 
+static void identify(const char *sys, struct span name, struct link_row *row, char *buffer) {
+  struct span text;
+  row->index = read_leaf(sys, name, "/ifindex", buffer, &text) ? parse_index(text) : INFINITY;
+  row->address = read_leaf(sys, name, "/address", buffer, &text) ? fingerprint(FINGERPRINT, text) : 0;
+}
+
 static void look_closely(const char *sys, struct span name, struct link_row *row, char *buffer) {
   struct span text;
   row->detailed = true;
   row->stacked = !row->device && is_stacked(sys, name);
-  row->index = read_leaf(sys, name, "/ifindex", buffer, &text) ? parse_index(text) : INFINITY;
-  row->address = read_leaf(sys, name, "/address", buffer, &text) ? fingerprint(FINGERPRINT, text) : 0;
+  identify(sys, name, row, buffer);
   row->state = read_leaf(sys, name, "/flags", buffer, &text) ? parse_net_state(text, (struct span){NULL, 0}) : 0;
   if (row->state != 0 && read_leaf(sys, name, "/operstate", buffer, &text))
     row->state = parse_net_state(SPAN("0x1"), text);
@@ -139,6 +144,12 @@ void find_links(const char *sys, const struct interface *all, unsigned count, ch
   struct link_row *row = known_links.rows;
   const bool was_whole = known_links.is_whole;
   bool looked = false;
+  for (unsigned i = 0; i < count; i++) {
+    const struct interface *one = &all[i];
+    const uint64_t counts = one->rx_bytes + one->tx_bytes + one->rx_packets + one->tx_packets + one->rx_errors +
+                            one->tx_errors + one->rx_drops + one->tx_drops;
+    if (leaps(&row[i].counts, counts) && row[i].place > 0) identify(sys, one->name, &row[i], buffer);
+  }
   for (unsigned i = 0; known_next(&known_links, &i); looked = true) {
     row[i].detailed = false;
     row[i].device = has_device(sys, all[i].name);

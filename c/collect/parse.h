@@ -95,6 +95,7 @@ struct link_row {
   double index;    /* infinite if unknown */
   uint32_t state;
   uint64_t address;     /* the fingerprint of its MAC */
+  uint64_t counts;      /* all that it has counted */
   uint32_t place; /* in the sum `net_rest`; 0: none */
 };
 
@@ -156,6 +157,7 @@ struct disk {
 struct disk_row {
   struct known_name known;
   uint64_t serial; /* the fingerprint of what tells it from others of its name */
+  uint64_t counts; /* all that it has counted */
   bool real;  /* a disk, or one of several paths to one: no partition, and nothing stacked on disks */
   bool whole; /* it counts: it is real, and not a disk whose paths count */
   bool was_whole;   /* `whole` in the tick before */

@@ -4,7 +4,16 @@ import { getter } from '../layout/codec.js';
 import { enums, structs } from '../layout/layout.gen.js';
 import type { Cursor } from '../readings/cursor.js';
 import { CPU_KINDS } from '../readings/cursor.js';
-import { bit, counted, devicesOf, field, interfacesIn, type Measure, ofRecord, sumCounted } from '../readings/measures.js';
+import {
+  bit,
+  counted,
+  devicesOf,
+  field,
+  interfacesIn,
+  type Measure,
+  ofRecord,
+  sumCounted,
+} from '../readings/measures.js';
 import { NUMBERED, STATES } from '../shm/liveness.js';
 import { PROBLEMS, problemBit } from '../shm/problems.js';
 import type { InterfaceCounter } from '../shm/rates.js';

@@ -209,6 +209,7 @@ export function sumRate(sum: 'net_rest' | 'fabric', name: InterfaceCounter): Mea
 }
 
 const { net: NET, net_rest: NET_REST } = structs.report.fields;
+const NAME = structs.net_if.fields.name;
 /** The number of interfaces that were added into an entry: bits 16 to 31 of its state. */
 const ADDED = structs.net_if.fields.state.offset + 2;
 
@@ -255,9 +256,10 @@ export function devicesOf(which: 'net' | 'fabric'): Measure {
 /** A number that is another one when other interfaces are added up: of other names, or more or fewer in the rest. */
 export function interfacesIn({ view, report }: Cursor): number {
   let number = view.getUint16(report + NET_REST.offset + ADDED, true);
-  for (let i = 0; i < NET.count; i++)
-    for (let at = 0; at < structs.net_if.fields.name.count; at += 4)
-      number = Math.imul(number ^ view.getUint32(report + NET.offset + i * structs.net_if.bytes + at, true), 0x01000193);
+  for (let i = 0; i < NET.count; i++) {
+    const name = report + NET.offset + i * structs.net_if.bytes;
+    for (let at = 0; at < NAME.count; at += 4) number = Math.imul(number ^ view.getUint32(name + at, true), 0x01000193);
+  }
   return number >>> 0;
 }
 

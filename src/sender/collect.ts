@@ -122,19 +122,19 @@ class KernelTree {
 
 /** The names of the members of a sum, whose lines may once not be understood. */
 class Summed {
-  #names: readonly string[] = [];
+  names: ReadonlySet<string> = new Set();
   #sinceNs: bigint | undefined;
 
   /** Whether one of them may stand on a line that is not understood: then nothing of the set is known, for a minute. */
   lacks(file: KernelFile, all: readonly { name: string }[], nowNs: bigint): boolean {
     const names = file.isInPart ? new Set(all.map(({ name }) => name)) : undefined;
-    const isMissing = names !== undefined && this.#names.some(name => !names.has(name));
+    const isMissing = names !== undefined && [...this.names].some(name => !names.has(name));
     this.#sinceNs = isMissing ? (this.#sinceNs ?? nowNs) : undefined;
     return this.#sinceNs !== undefined && nowNs - this.#sinceNs < BigInt(UNREAD_MS) * 1_000_000n;
   }
 
   are(members: readonly { name: string }[]): void {
-    this.#names = members.map(({ name }) => name);
+    this.names = new Set(members.map(({ name }) => name));
   }
 }
 
@@ -152,7 +152,7 @@ export class Collector {
   #cpus: Map<number, CpuTimes> | undefined;
   /** Online CPUs by group, as of this tick. */
   #groups: number[][] | undefined;
-  #disks: { at: bigint; whole: Disk[] } | undefined;
+  #disks: { at: bigint; whole: Disk[]; serials: readonly string[] } | undefined;
   #diskSum = diskSum(constants.most.devices);
   #restSum = restSum(constants.most.devices);
   readonly #summedDisks = new Summed();
@@ -279,6 +279,7 @@ export class Collector {
     const interfaces = netdev.parse(this.#tree.parseNetdev);
     if (interfaces === undefined || this.#summedLinks.lacks(netdev, interfaces, nowNs)) return undefined;
     const { links: known } = this.#tree;
+    known.identify(interfaces, this.#summedLinks.names);
     const links = known.among(interfaces, mbps, leftOut);
     this.#check('links', known.isWhole, tooNew(`${this.#roots.proc}/net/dev`));
     const { links: most, devices } = constants.most;
@@ -305,12 +306,13 @@ export class Collector {
     this.#check('disks', names !== undefined, tooNew(`${proc}/diskstats`));
     if (names === undefined) return;
     const whole = all.filter(({ name }) => names.has(name));
-    this.#disks = { at: nowNs, whole };
+    this.#disks = { at: nowNs, whole, serials: whole.map(({ name }) => wholeDisks.serial(name)) };
     this.#summedDisks.are(whole);
     const sum = sumDisks(whole, this.#diskSum, name => wholeDisks.serial(name));
     this.#check('many disks', sum !== undefined, tooMany(constants.most.devices, 'whole disks'));
     put('disk', sum);
-    put('disk_share', before && busiestDisk(before.whole, whole, nowNs - before.at));
+    const same = before?.whole.filter(({ name }, i) => before.serials[i] === wholeDisks.serial(name));
+    put('disk_share', before && busiestDisk(same ?? [], whole, nowNs - before.at));
   }
 
   #system({ container }: Details): FieldsOf<'system'> | undefined {

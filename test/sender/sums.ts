@@ -36,13 +36,15 @@ export const sums: Readonly<Record<string, Sum>> = {
     told: report => Number(report.disk_reads),
     files: members => ({
       'proc/diskstats': members
-        .map((state, i) => `8 ${i * 16} sd${'abcdef'[i]} ${state === gone ? 50 : countOf(state)} 0 0 0 0 0 0 0 0 0 0\n`)
+        .map(
+          (state, i) => `8 ${i * 16} sd${'abcdefg'[i]} ${state === gone ? 50 : countOf(state)} 0 0 0 0 0 0 0 0 0 0\n`,
+        )
         .join(''),
       ...Object.assign(
         {},
         ...members.map((state, i) => ({
-          [`sys/block/sd${'abcdef'[i]}/size`]: state === gone ? '0\n' : '8\n',
-          [`sys/block/sd${'abcdef'[i]}/diskseq`]: isOther(state) ? '9\n' : `${i}\n`,
+          [`sys/block/sd${'abcdefg'[i]}/size`]: state === gone ? '0\n' : '8\n',
+          [`sys/block/sd${'abcdefg'[i]}/diskseq`]: isOther(state) ? '9\n' : `${i}\n`,
         })),
       ),
     }),
@@ -114,7 +116,7 @@ export const sums: Readonly<Record<string, Sum>> = {
         ...each(all, (state, i) => ({
           [`sys/class/net/eth${i}/device/x`]: '',
           [`sys/class/net/eth${i}/ifindex`]: `${i + 2}\n`,
-          [`sys/class/net/eth${i}/address`]: `02:00:00:00:00:0${isOther(state) ? 9 : i}\n`,
+          [`sys/class/net/eth${i}/address`]: `02:00:00:00:0${isOther(state) ? 1 : 0}:0${i}\n`,
         })),
       };
     },

@@ -78,12 +78,7 @@ static int open_counter(struct reading *now, struct zone *old, unsigned olds, st
   path_text(now, "/energy_uj");
   struct stat stats;
   const int fd = open_regular(now->path, &stats, &error);
-  if (fd == -1) {
-    char why[1024];
-    struct words words = WORDS(why);
-    add_unreadable(&words, now->path, error, 0);
-    complain(now, text_of(&words), (char *)NULL);
-  }
+  if (fd == -1) cannot_read(now, error, 0);
   return fd;
 }
 
@@ -99,9 +94,7 @@ static uint64_t zone_id(struct reading *now, struct span folder) {
   const char *second = find_char(without(folder, sizeof "intel-rapl:" - 1), ':');
   const size_t dir = now->path_len;
   if (second != NULL) path_cut(now, dir - (size_t)(folder.at + folder.len - second));
-  const uint64_t id =
-      leaf_text(now, "/name", QUIETLY, &name) ? fingerprint(FINGERPRINT, name) : fingerprint(FINGERPRINT, folder);
-  return id;
+  return fingerprint(FINGERPRINT, leaf_text(now, "/name", QUIETLY, &name) ? name : folder);
 }
 
 static void list(struct reading *now, struct kind *kind, name_filter *filter, bool (*is_kind)(struct span)) {
@@ -174,11 +167,7 @@ static bool read_zone(struct reading *now, const struct zone *zone, uint64_t *uj
   path_text(now, "/energy_uj");
   const int error = read_whole(zone->fd, 0, 4096, now->text, SMALL_BYTES, &length);
   if (error == 0) return parse_count((struct span){now->text, length}, uj) || not_understood(now, PARSE);
-  char why[1024];
-  struct words words = WORDS(why);
-  add_unreadable(&words, now->path, error, SMALL_BYTES);
-  complain(now, text_of(&words), (char *)NULL);
-  return false;
+  return cannot_read(now, error, SMALL_BYTES);
 }
 
 /* Whether the zone is switched off, and its counter stands still. Mostly `enabled` is of limits alone. */

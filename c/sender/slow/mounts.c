@@ -136,11 +136,7 @@ static bool read_mounts(struct reading *now, enum how how, struct mounts *mounts
   mounts->covered = (uint64_t *)(void *)(mounts->memory.at + used);
   if (error != 0) {
     if (how == MAYBE && means_absent(now->path, error)) return false;
-    char why[1024];
-    struct words words = WORDS(why);
-    add_unreadable(&words, now->path, error, MOST_BYTES);
-    complain(now, text_of(&words), (char *)NULL);
-    return false;
+    return cannot_read(now, error, MOST_BYTES);
   }
   if (!ends(text, SPAN("\n"))) return not_understood(now, how);
   struct line line;

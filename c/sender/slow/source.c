@@ -81,15 +81,18 @@ void path_begin(struct reading *now, const char *root, const char *leaf) {
 
 bool path_exists(struct reading *now) { return access(now->path, F_OK) == 0; }
 
+bool cannot_read(struct reading *now, int error, size_t most) {
+  char why[1024];
+  struct words words = WORDS(why);
+  add_unreadable(&words, now->path, error, most);
+  complain(now, text_of(&words), (char *)NULL);
+  return false;
+}
+
 static bool source_read(struct reading *now, enum how how, int flags, size_t most, struct span *text) {
   const int error = read_once(now->path, flags, most, now->text, SMALL_BYTES, text);
   if (error == 0) return true;
-  if (how == PARSE || (how == MAYBE && !means_absent(now->path, error))) {
-    char why[1024];
-    struct words words = WORDS(why);
-    add_unreadable(&words, now->path, error, SMALL_BYTES);
-    complain(now, text_of(&words), (char *)NULL);
-  }
+  if (how == PARSE || (how == MAYBE && !means_absent(now->path, error))) cannot_read(now, error, SMALL_BYTES);
   return false;
 }
 
@@ -118,11 +121,6 @@ bool read_count(struct reading *now, enum how how, uint64_t *count) {
   return read_text(now, how, &text) && (parse_count(text, count) || not_understood(now, how));
 }
 
-bool read_integer(struct reading *now, enum how how, int64_t *integer) {
-  struct span text;
-  return read_text(now, how, &text) && (parse_integer(text, integer) || not_understood(now, how));
-}
-
 bool leaf_text(struct reading *now, const char *leaf, enum how how, struct span *text) {
   const size_t dir = path_text(now, leaf);
   const bool good = read_text(now, how, text);
@@ -133,13 +131,6 @@ bool leaf_text(struct reading *now, const char *leaf, enum how how, struct span 
 bool leaf_count(struct reading *now, const char *leaf, enum how how, uint64_t *count) {
   const size_t dir = path_text(now, leaf);
   const bool good = read_count(now, how, count);
-  path_cut(now, dir);
-  return good;
-}
-
-bool leaf_integer(struct reading *now, const char *leaf, enum how how, int64_t *integer) {
-  const size_t dir = path_text(now, leaf);
-  const bool good = read_integer(now, how, integer);
   path_cut(now, dir);
   return good;
 }

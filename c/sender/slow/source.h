@@ -108,15 +108,14 @@ enum how { QUIETLY, MAYBE, PARSE };
 
 /* The text at the path; it is valid until the next reading of a file or folder. */
 bool read_text(struct reading *now, enum how how, struct span *text);
-/* Complains that it is invalid; always returns false. */
+/* Complains that it cannot be read, because of that error; that it is invalid. Both always return false. */
+bool cannot_read(struct reading *now, int error, size_t most);
 bool not_understood(struct reading *now, enum how how);
 /* The number on the only line; without its line end it was cut. */
 bool read_count(struct reading *now, enum how how, uint64_t *count);
-bool read_integer(struct reading *now, enum how how, int64_t *integer);
 /* The same for a file below the path. */
 bool leaf_text(struct reading *now, const char *leaf, enum how how, struct span *text);
 bool leaf_count(struct reading *now, const char *leaf, enum how how, uint64_t *count);
-bool leaf_integer(struct reading *now, const char *leaf, enum how how, int64_t *integer);
 
 bool parse_count(struct span text, uint64_t *count);
 bool parse_integer(struct span text, int64_t *integer);

@@ -4,7 +4,7 @@
 import { lstatSync, opendirSync } from 'node:fs';
 import { readOnce } from '../kernelfile.js';
 import { u64 } from './kerneltext.js';
-import { KnownNames } from './known.js';
+import { KnownNames, leaps } from './known.js';
 
 /**
  * What has a `device` and is no disk: optical and floppy drives (which have a size without a medium), flash without a
@@ -27,6 +27,9 @@ export class WholeDisks {
   /** The names that are whole disks, and the count of changes of `#known` at which they were chosen (`of`). */
   #whole: { readonly names: ReadonlySet<string>; readonly of: number } = { names: new Set(), of: 0 };
 
+  /** In the last tick. */
+  #read: readonly { name: string }[] = [];
+
   /** Whether /sys/block can be read; otherwise names decide. */
   hasBlock = true;
 
@@ -43,6 +46,10 @@ export class WholeDisks {
       isChanged ||= is !== (rows.get(name) !== undefined);
       rows.set(name, is ? serialOf(this.sys, name) : undefined);
     }
+    for (const [i, disk] of all.entries())
+      if (leaps(this.#read[i], disk) && !due.has(disk.name) && rows.get(disk.name) !== undefined)
+        rows.set(disk.name, serialOf(this.sys, disk.name));
+    this.#read = all;
     if (isChanged) this.#whole = { names: withoutHeads(rows), of };
     return this.#known.isWhole ? this.#whole.names : undefined;
   }

@@ -11,6 +11,15 @@ const MOST_AGAIN = 64;
 /** A pass over all names begins when they have changed, and after so many ticks. */
 const SELDOM = 10;
 
+/** Of a name in two ticks, whether its counts moved by so much at once that they may be another member's. */
+export function leaps(before: object | undefined, now: object): boolean {
+  const all = (counts: object) =>
+    Object.values(counts).reduce((all, count) => (typeof count === 'string' ? all : all + Number(count)), 0);
+  if (before === now || before === undefined) return before !== now;
+  const [was, is] = [all(before), all(now)];
+  return is < was || is - was > Math.min(Math.floor(was / 64), 2 ** 21);
+}
+
 export class KnownNames<T> {
   /** By name. */
   readonly rows = new Map<string, T>();

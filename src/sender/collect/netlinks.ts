@@ -8,7 +8,7 @@ import { attempt } from '../../text/failure.js';
 import { few } from '../../text/text.js';
 import { readOnce, type Tell } from '../kernelfile.js';
 import { u64 } from './kerneltext.js';
-import { KnownNames, MOST_LOOKS } from './known.js';
+import { KnownNames, leaps, MOST_LOOKS } from './known.js';
 
 export interface Link {
   /** Its place in the report's order; infinite if unknown. */
@@ -69,6 +69,8 @@ export class CountedLinks {
   readonly #known = new KnownNames<LinkRow>();
   #physical = 0;
   #isFirst = true;
+  /** In the last tick. */
+  #read: readonly { name: string }[] = [];
   isWhole = false;
 
   constructor(
@@ -102,6 +104,15 @@ export class CountedLinks {
     }
     this.leftOut(leftOut);
     return links;
+  }
+
+  /** Looks again at those of these names that may be other interfaces. */
+  identify(all: readonly { name: string }[], names: ReadonlySet<string>): void {
+    for (const [i, one] of all.entries()) {
+      const row = names.has(one.name) && leaps(this.#read[i], one) ? this.#known.rows.get(one.name) : undefined;
+      if (row?.details) row.details = { ...row.details, ...identityOf(this.sys, one.name) };
+    }
+    this.#read = all;
   }
 
   /** Whether more have a device than a sender takes. */
@@ -144,13 +155,17 @@ export class CountedLinks {
   }
 }
 
-function readDetails(sys: string, name: string, device: boolean): NonNullable<LinkRow['details']> {
+function identityOf(sys: string, name: string): Pick<Link, 'index' | 'address'> {
   const leaf = (leaf: string) => readOnce(`${dirOf(sys, name)}/${leaf}`);
   const address = leaf('address');
+  return { index: parseIndex(leaf('ifindex')), ...(address !== undefined && { address }) };
+}
+
+function readDetails(sys: string, name: string, device: boolean): NonNullable<LinkRow['details']> {
+  const leaf = (leaf: string) => readOnce(`${dirOf(sys, name)}/${leaf}`);
   return {
     stacked: !device && isStacked(sys, name),
-    index: parseIndex(leaf('ifindex')),
-    ...(address !== undefined && { address }),
+    ...identityOf(sys, name),
     state: parseState(leaf('flags'), leaf('operstate')),
   };
 }
