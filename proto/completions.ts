@@ -6,6 +6,10 @@ import type { Verb } from '../src/options/options.js';
 import { argumentKinds } from '../src/options/table.js';
 import type { OptionValue, ValueKind } from '../src/options/values.js';
 import { letterOf, optionOf } from '../src/options/verb.js';
+import { EARLIER } from '../src/options/verbs.js';
+
+/** The names of a verb, of which only the first is offered. */
+const namesOf = ({ name }: Verb) => [name, ...Object.keys(EARLIER).filter(earlier => EARLIER[earlier] === name)];
 
 /** The kind of the arguments; undefined for a verb without arguments. */
 function argumentKind(verb: Verb): ValueKind | undefined {
@@ -75,18 +79,18 @@ function bash(verbs: readonly Verb[]): string {
     for (const option of optionsOf(verb))
       if (option.value !== undefined) {
         const offer = bashOffer(option.value);
-        const places = wordsOf(option).map(word => `${verb.name}:${word}`);
+        const places = namesOf(verb).flatMap(name => wordsOf(option).map(word => `${name}:${word}`));
         offers.set(offer, [...(offers.get(offer) ?? []), ...places]);
       }
   const behind = [...offers].map(([offer, places]) => `    ${places.join(' | ')})\n      ${offer} ;;`);
   const options = verbs.map(verb => {
     const words = optionsOf(verb).flatMap(wordsOf).join(' ');
-    return `      ${verb.name}) COMPREPLY=($(compgen -W '${words}' -- "$cur")) ;;`;
+    return `      ${namesOf(verb).join(' | ')}) COMPREPLY=($(compgen -W '${words}' -- "$cur")) ;;`;
   });
   const args = verbs.flatMap(verb => {
     const kind = argumentKind(verb);
     const offer = kind === undefined ? 'return' : bashOffer({ kind, parse: String });
-    return offer === 'return' ? [] : [`    ${verb.name}) ${offer} ;;`];
+    return offer === 'return' ? [] : [`    ${namesOf(verb).join(' | ')}) ${offer} ;;`];
   });
   return `${FIRST('bash')}
 
@@ -162,7 +166,7 @@ function zsh(verbs: readonly Verb[]): string {
   };
   const specs = verbs.map(verb => {
     const all = [...optionsOf(verb).flatMap(spec), ...argument(verb)];
-    return `    ${verb.name})\n      _arguments -s ${all.join(' \\\n        ')} ;;`;
+    return `    ${namesOf(verb).join(' | ')})\n      _arguments -s ${all.join(' \\\n        ')} ;;`;
   });
   return `#compdef beoboard
 ${FIRST('zsh')}
@@ -213,7 +217,7 @@ function fishOffer({ kind, words = [] }: OptionValue<unknown>): string {
 }
 
 function fish(verbs: readonly Verb[]): string {
-  const within = (verb: Verb) => `complete -c beoboard -n '__fish_seen_subcommand_from ${verb.name}'`;
+  const within = (verb: Verb) => `complete -c beoboard -n '__fish_seen_subcommand_from ${namesOf(verb).join(' ')}'`;
   const option = (verb: Verb, { long, letter, about, value }: Option) =>
     `${within(verb)} -l ${long}${letter === undefined ? '' : ` -s ${letter}`}${value === undefined ? '' : fishOffer(value)} -d ${quoted(about)}`;
   const argument = (verb: Verb) => {

@@ -49,6 +49,7 @@ const FILES: [verb: string, option: string][] = [
   ['ganglia', '--board'],
   ['status', '--board'],
   ['receive', '--config'],
+  ['slurm', '--config'],
   ['send', '--key-file'],
   ['pace', '--pace-file'],
 ];
