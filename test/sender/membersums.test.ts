@@ -46,6 +46,8 @@ const rows: [what: string, rounds: State[][], rated: Told[], tally?: Told[] | un
   // biome-ignore format: a table
   ['is switched off, and stands still', [[100, off], [100, off], [102, 51]], [150, 150, 153]],
   // biome-ignore format: a table
+  ['is switched off, and others do not stand still', [[100, off], [101, off], [103, 51]], [150, 151, 154]],
+  // biome-ignore format: a table
   ['cannot be read for a minute', [[100, 50], [101, unread], [101, unread], [101, unread], [102, gone]],
     [150, undefined, undefined, 151, 152], undefined, 30],
 ];

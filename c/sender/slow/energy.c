@@ -68,11 +68,11 @@ static bool is_subzone(struct span name) {
 /* The counter of the zone in this folder; an open one stays open, and what it showed stays in `before`. */
 static int open_counter(struct reading *now, struct zone *old, unsigned olds, struct span name, uint64_t *before) {
   for (unsigned i = 0; i < olds; i++) {
-    if (old[i].fd == -1 || !span_is(name, span_of(old[i].name))) continue;
+    if (!span_is(name, span_of(old[i].name))) continue;
     const int fd = old[i].fd;
     old[i].fd = -1;
     *before = old[i].before;
-    return fd;
+    if (fd != -1) return fd;
   }
   int error = 0;
   path_text(now, "/energy_uj");
@@ -83,7 +83,7 @@ static int open_counter(struct reading *now, struct zone *old, unsigned olds, st
 }
 
 static void close_all(struct zone *zones, unsigned count) {
-  for (unsigned i = 0; i < count; i++)
+  for (unsigned i = 0; i < count; zones[i++].fd = -1)
     if (zones[i].fd != -1) close(zones[i].fd);
 }
 
@@ -144,10 +144,7 @@ static void list_kind(struct reading *now, unsigned k) {
 /* Whether it is time to look up the zones; those of another tree do not count. */
 static bool is_due(const struct reading *now) {
   if (listed == now->world->sys && left > 0) return false;
-  for (unsigned k = 0; k < KINDS && listed != now->world->sys; k++) {
-    close_all(kinds[k].zone, kinds[k].count);
-    kinds[k].count = 0;
-  }
+  for (unsigned k = 0; k < KINDS && listed != now->world->sys; k++) close_all(kinds[k].zone, kinds[k].count);
   listed = now->world->sys;
   left = SELDOM;
   return true;
