@@ -107,6 +107,7 @@ static const char *reason_of(int error) {
   switch (error) {
     case ECONNREFUSED: return "cannot be reached: nothing listens there";
     case ENETUNREACH: return "cannot be reached: no route";
+    case EINVAL: /* the route is a hole */
     case EHOSTUNREACH: return "cannot be reached: this machine has no way there";
     case ENETDOWN: return "cannot be reached: the network is down";
     case EPERM: return "cannot be reached: a firewall of this machine forbids it";

@@ -360,9 +360,11 @@ const REASONS: Record<string, string> = {
   ECONNREFUSED: 'cannot be reached: nothing listens there',
   ENETUNREACH: 'cannot be reached: no route',
   EHOSTUNREACH: 'cannot be reached: this machine has no way there',
+  EINVAL: 'cannot be reached: this machine has no way there', // The route is a hole.
   ENETDOWN: 'cannot be reached: the network is down',
   EPERM: 'cannot be reached: a firewall of this machine forbids it',
   EACCES: 'cannot be reached: it is a broadcast address or forbidden',
+  EMSGSIZE: 'cannot be reached: a report is too large for the way there',
   ENOTFOUND: 'is not known to the name service',
   EAI_AGAIN: 'cannot be looked up: the name service does not answer',
 };
@@ -371,5 +373,5 @@ const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException | und
 
 function reasonOf(error: unknown): string {
   const { code = '', message = String(error) } = error as NodeJS.ErrnoException;
-  return REASONS[code] ?? `cannot be reached: ${message}`;
+  return REASONS[code] ?? `cannot be reached: ${code || message}`;
 }

@@ -299,9 +299,11 @@ async function inside(): Promise<void> {
     far.ip('link add n0 type veth peer name n1', 'link set n0 mtu 1000 up', 'link set n1 up');
     far.ip('route add 10.87.3.3 dev n0', 'neigh add 10.87.3.3 lladdr 02:00:00:00:00:05 dev n0');
     ip('route add 10.87.0.0/16 via 10.86.79.2');
+    ip('route add blackhole 10.87.4.4/32');
     const why = {
       '10.87.1.1:9': 'cannot be reached: a firewall at 10.86.79.2 forbids it',
       '10.87.2.2:9': 'cannot be reached: router 10.86.79.2 has no way there',
+      '10.87.4.4:9': 'cannot be reached: this machine has no way there',
       '10.86.79.88:9': 'cannot be reached: no such host on this network',
       '[fd86:79::2]:9': 'cannot be reached: nothing listens there',
       '[fd86:79::88]:9': 'cannot be reached: no such host on this network',
@@ -313,7 +315,7 @@ async function inside(): Promise<void> {
       to: Array.from({ length: 7 }, (_, i) => `127.0.0.${i + 1}:${calm.socket.address().port}`),
     });
     await calm.more(3);
-    await until('all are told', () => said().filter(line => / (in pieces|reached): /.test(line)).length >= 6);
+    await until('all are told', () => said().filter(line => / (in pieces|reached): /.test(line)).length >= 7);
     const cpu = () => [other, calm].map(({ last }) => last.agent_cpu_ms ?? 0);
     const [before = 0, calmBefore = 0] = cpu();
     await other.more(50);
