@@ -1,5 +1,6 @@
 /* Reads trees one after another, as one run of the sender does, and writes a report of each in hexadecimal: a tick and
- * a round of the slow sources, so many ms apart.
+ * a round of the slow sources, so many ms apart. The files of one that is called +TREE are laid over those of the tree
+ * before, which is read again.
  *     sums MS TREE... */
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,12 +41,18 @@ int main(int argc, char **argv) {
   if (argc < 3) return 2;
   const uint64_t step_ns = strtoull(argv[1], NULL, 10) * 1000000;
   machine = &standing;
-  const char *proc = NULL, *sys = NULL, *none = "/dev/null";
+  const char *proc = NULL, *sys = NULL, *none = "/dev/null", *tree = "";
   for (int i = 2; i < argc; i++, boot_ns += step_ns) {
     /* The same tree again is the same place. */
-    if (i == 2 || strcmp(argv[i], argv[i - 1]) != 0) {
-      proc = below(argv[i], "/proc");
-      sys = below(argv[i], "/sys");
+    if (argv[i][0] == '+') {
+      char command[2048];
+      snprintf(command, sizeof command, "cp -r '%s/.' '%s'", argv[i] + 1, tree);
+      if (system(command) != 0) return 1;
+    } else if (strcmp(argv[i], tree) != 0) {
+      tree = argv[i];
+      proc = below(tree, "/proc");
+      sys = below(tree, "/sys");
+      collect_from(proc, sys, false);
     }
     const struct slow_world world = {.proc = proc, .sys = sys, .process = "/self", .root = "", .run = none, .etc = none,
                                      .scratch = "/", .file_system = file_system_here, .age_s = age_here,
@@ -54,7 +61,6 @@ int main(int argc, char **argv) {
     struct details details = {0};
     rounds_pretend(&world, 1, boot_ns);
     rounds_fill(&report, &details);
-    collect_from(proc, sys, false);
     collect(&report, (int64_t)boot_ns, &details);
     for (size_t at = 0; at < sizeof report; at++) printf("%02x", ((const unsigned char *)&report)[at]);
     printf("\n");

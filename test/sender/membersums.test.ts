@@ -20,7 +20,14 @@ import { gone, off, other, type State, sums, unread } from './sums.js';
 type Told = number | undefined;
 
 /** Rounds over two members, and the sum after each: of one that has rates, and of a tally where that is another. */
-const rows: [what: string, rounds: State[][], rated: Told[], tally?: Told[] | undefined, seconds?: number][] = [
+const rows: [
+  what: string,
+  rounds: State[][],
+  rated: Told[],
+  tally?: Told[] | undefined,
+  seconds?: number,
+  isAtOnce?: true,
+][] = [
   // biome-ignore format: a table
   ['both grow', [[100, 50], [101, 52]], [150, 153]],
   // biome-ignore format: a table
@@ -35,6 +42,9 @@ const rows: [what: string, rounds: State[][], rated: Told[], tally?: Told[] | un
   ['begins anew, and nobody saw it leave', [[100, 50], [101, 2], [101, 4]], [150, 151, 153]],
   // biome-ignore format: a table
   ['is replaced by another', [[100, 50], [100, other(70)], [101, other(72)]], [150, 150, 153]],
+  // biome-ignore format: a table
+  ['is replaced at once', [[100, 50], [100, other(70)], [101, other(72)]],
+    [150, 150, 153], undefined, 1, true],
   // biome-ignore format: a table
   ['is replaced, and returns', [[100, 50], [100, other(70)], [100, 50], [100, 51]], [150, 150, 150, 151]],
   // biome-ignore format: a table
@@ -56,7 +66,11 @@ const rows: [what: string, rounds: State[][], rated: Told[], tally?: Told[] | un
 function hereOf(trees: readonly string[], stepMs: number): Uint8Array[] {
   const sources = makeSources();
   let collector: Collector | undefined;
-  return trees.map((tree, i) => {
+  let tree = '';
+  return trees.map((next, i) => {
+    const isLaidOver = next.startsWith('+');
+    if (isLaidOver) execFileSync('cp', ['-r', `${next.slice(1)}/.`, tree]);
+    else tree = next;
     const [proc, sys] = [join(tree, 'proc'), join(tree, 'sys')];
     const bootNs = 1_000_000_000_000n + BigInt(i * stepMs) * 1_000_000n;
     const world = {
@@ -68,7 +82,7 @@ function hereOf(trees: readonly string[], stepMs: number): Uint8Array[] {
     const readings = sources.map(source => source.read(world));
     fillSlow(view, readings, bootNs);
     if (collector === undefined) collector = new Collector({ proc, sys });
-    else collector.moveTo({ proc, sys });
+    else if (!isLaidOver) collector.moveTo({ proc, sys });
     collector.collect(view, bootNs, detailsOf(readings.map(({ details }) => details)));
     return report;
   });
@@ -88,17 +102,18 @@ const inC = (trees: readonly string[], stepMs: number) =>
 for (const [name, { files, told, set, isTally, isOfAll }] of Object.entries(sums))
   t.test(name, t => {
     const root = memoryFolder(t);
-    for (const [r, [what, rounds, rated, tally, seconds = 1]] of rows.entries()) {
-      const trees = rounds.map((members, i) => {
-        // Where nothing changed it is the same tree: counters stay open.
-        const same = rounds.findIndex(other => other.join() === members.join());
-        const tree = join(root, `${r}-${i > 0 && same === i - 1 ? same : i}`);
-        for (const [path, text] of Object.entries(files(members))) {
-          mkdirSync(dirname(join(tree, path)), { recursive: true });
-          writeFileSync(join(tree, path), text);
-        }
-        return tree;
-      });
+    for (const [r, [what, rounds, rated, tally, seconds = 1, isAtOnce]] of rows.entries()) {
+      const lay = (whose: string): string[] =>
+        rounds.map((members, i) => {
+          // Where nothing changed it is the same tree: counters stay open.
+          const same = rounds.findIndex(other => other.join() === members.join());
+          const tree = join(root, `${whose}${r}-${i > 0 && same === i - 1 ? same : i}`);
+          for (const [path, text] of Object.entries(files(members))) {
+            mkdirSync(dirname(join(tree, path)), { recursive: true });
+            writeFileSync(join(tree, path), text);
+          }
+          return isAtOnce && i > 0 ? `+${tree}` : tree;
+        });
       const ofReport = (report: Uint8Array) => {
         const view = new DataView(report.buffer, report.byteOffset, REPORT_BYTES);
         const fields = decode('report', view, 0) as Readonly<Record<string, unknown>>;
@@ -113,8 +128,8 @@ for (const [name, { files, told, set, isTally, isOfAll }] of Object.entries(sums
       if (isOfAll && rounds[1]?.[1] === 2) expected[1] = undefined;
       // What was unread for longer than a counter takes to come round gives nothing for that time.
       if (isOfAll && seconds > 1) expected[4] = 150;
-      t.strictSame(hereOf(trees, seconds * 1000).map(ofReport), expected, what);
-      t.strictSame(inC(trees, seconds * 1000).map(ofReport), expected, `${what}, in C`);
+      t.strictSame(hereOf(lay('ts'), seconds * 1000).map(ofReport), expected, what);
+      t.strictSame(inC(lay('c'), seconds * 1000).map(ofReport), expected, `${what}, in C`);
     }
     t.end();
   });

@@ -174,6 +174,8 @@ static bool stands_still(struct reading *now, struct zone *zone, uint64_t uj) {
   path_text(now, zone->name);
   const bool stands = (uj == 0 || uj == zone->before) && leaf_text(now, "/enabled", QUIETLY, &text) &&
                       span_is(text, SPAN("0\n"));
+  /* Another package may have come under its name. */
+  if (uj - zone->before > zone->range / 64) zone->id = zone_id(now, span_of(zone->name));
   zone->before = uj;
   return stands;
 }
