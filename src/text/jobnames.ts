@@ -63,9 +63,9 @@ export function withId<Job extends NamedJob>(jobs: readonly Job[], text: string)
 /** Whether a text is written like a job's id. */
 export const isJobId = (text: string): boolean => ID.test(text);
 
-/** Answers which users of these jobs a name means: the one as listed, or else those with that name in any domain. */
+/** Which users of these jobs a name means: the one as listed, or else those of that name in any domain; '' nobody. */
 export function userFinder(jobs: readonly { readonly user: string }[]): (name: string) => readonly string[] {
   const users = new Set(jobs.map(({ user }) => user));
   const byName = groupBy(users, user => user.replace(/^[^\\]+\\|@[^@]+$/g, ''));
-  return name => (users.has(name) ? [name] : (byName.get(name) ?? []));
+  return name => (users.has(name) ? [name] : (byName.get(name) ?? [])).filter(() => name !== '');
 }

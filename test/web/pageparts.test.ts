@@ -445,8 +445,8 @@ t.test('ids of jobs, as schedulers, logs and people write them', t => {
     );
   const find = userFinder(['anna', 'anna@a.org', 'bob@a.org', 'bob@b.org', 'AD\\carl', ''].map(user => ({ user })));
   t.same(
-    [find('anna'), find('bob'), find('carl'), find('AD\\carl'), find('dora')],
-    [...[['anna'], ['bob@a.org', 'bob@b.org'], ['AD\\carl'], ['AD\\carl'], []]],
+    [find('anna'), find('bob'), find('carl'), find('AD\\carl'), find('dora'), find('')],
+    [...[['anna'], ['bob@a.org', 'bob@b.org'], ['AD\\carl'], ['AD\\carl'], [], []]],
   );
   t.end();
 });
