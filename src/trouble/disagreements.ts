@@ -98,7 +98,7 @@ export function disagreements(scheduler: SchedulerView, { snapshot, all, nodes }
   }
   const unguarded = unguardedText(scheduler, snapshot);
   if (unguarded !== undefined) return [...found, { cause: 'unguarded', nodes: [], text: unguarded }];
-  const { boardAlone, schedulerAlone } = pairing.matched;
+  const { boardAlone, boardName } = pairing.matched;
   const alone = boardAlone.flatMap(name => chosen.get(name) ?? []).filter(({ state }) => state !== 'left');
   const { unshown } = state;
   const unless = unshown === undefined ? '' : `, or ${oneLine(unshown)}`;
@@ -107,12 +107,11 @@ export function disagreements(scheduler: SchedulerView, { snapshot, all, nodes }
     found.push({ cause: 'alone', nodes: alone, text: `${what}: ${shownNames(alone.map(({ name }) => name))}`, what });
   }
   // A node that is powered down has no reason to report.
-  const missing = schedulerAlone.filter(name => {
-    const { asleep, base } = pairing.nodes.get(name) ?? {};
-    return !asleep && base !== 'future';
-  });
+  const on = [...pairing.nodes.values()].filter(({ asleep, base }) => !asleep && base !== 'future');
+  const missing = on.map(({ name }) => name).filter(name => !boardName.has(name));
   if (missing.length > 0 && nodes.length === all.length) {
-    const text = `known to ${named.scheduler}, and not on the board: ${shownNames(missing)}`;
+    const what = `known to ${named.scheduler}, and not on the board`;
+    const text = `${what}: ${shownNames(missing)} (${missing.length} of ${on.length})`;
     found.push({ cause: 'missing', nodes: [], text });
   }
   return found;

@@ -106,7 +106,7 @@ t.test('the command: hostile names, the choice of nodes, the exit codes', async 
   writeFileSync(join(path, 'state'), stateText(madeState(TOLD, JOBS)));
   const shown = await users();
   t.match(shown, { code: 0, stderr: '', stdout: /^USER +JOBS +NODES +CPUS +CPU +GPUS +GPU +TROUBLE\nanna +1 +10 / });
-  t.match(shown.stdout, /\nknown to Slurm, and not on the board: n\[02-14,16-20,99\]\n/);
+  t.match(shown.stdout, /\nknown to Slurm, and not on the board: n\[02-14,16-20,99\] \(19 of 21\)\n/);
   t.match(shown.stdout, /\ne…x+ +1 /);
   const json = await users('--json', 'n[10-11]');
   t.strictSame((shown.stdout + json.stdout).replaceAll('\n', '').match(UNSEEN), null);

@@ -467,7 +467,7 @@ t.test('the reader, and those who show what it leaves', async t => {
       'of what LSF 10.1 answers, this is not understood and left out: 1 line about nodes, the first: \'{"user":"root"}\'; 1 line about jobs,',
       'node005: live on the board, and DOWN in LSF: the fault is its sbatchd rather than the node',
       'on the board, and not known to LSF: stranger',
-      'known to LSF, and not on the board: STRANGER,Stranger,node010',
+      'known to LSF, and not on the board: STRANGER,Stranger,node010 (3 of ',
     ])
       t.ok(stdout.includes(sentence), `${sentence} in ${stdout}`);
     const table = await run(['status', '--jobs', ...at], { COLUMNS: '150' });
