@@ -91,6 +91,10 @@ process.env.LANG = 'C.UTF-8';
 /** No test of ours takes so long; one that hangs is ended. A test can set a shorter limit (t.setTimeout). */
 const TIMEOUT_S = long ? 100_000 : 1800;
 
+// What chooses cases: the same ones in `npm test`, whose result depends on nothing else; others each day in the rest.
+process.env.SEED ??= String(part === '--short' ? 1 : Math.floor(Date.now() / 86_400_000));
+console.log(`test: SEED=${process.env.SEED}`);
+
 // The short tests speak with this machine alone. With these certificates each start of Node.js takes twice as long.
 if (!long) delete process.env.NODE_EXTRA_CA_CERTS;
 

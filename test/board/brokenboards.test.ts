@@ -52,7 +52,7 @@ import {
   spoil,
 } from '../kit/brokenboards.js';
 import { ended } from '../kit/children.js';
-import { copyOf, makeIn, SANITIZED } from '../kit/compiling.js';
+import { CHECKED, copyOf, makeIn } from '../kit/compiling.js';
 import { AS_NOBODY, NOBODY, noOrdinaryUser, ROOT_USER } from '../kit/ordinary.js';
 import { folder, ROOT } from '../kit/places.js';
 import { PROGRAM } from '../kit/program.js';
@@ -70,7 +70,7 @@ const base = folder(t);
 chmodSync(base, 0o755); // an ordinary user needs access
 
 // A reader with the sanitizers, of board/reader.o alone, as schedulers link it.
-const LOOK = copyOf(t, join(makeIn('', SANITIZED, 'look'), 'look'));
+const LOOK = copyOf(t, join(makeIn('', CHECKED, 'look'), 'look'));
 // No leak check: the reader allocates nothing, and the check takes longer than a look.
 process.env.ASAN_OPTIONS = 'detect_leaks=0';
 

@@ -9,6 +9,7 @@ import tap from 'tap';
 import { ended } from '../kit/children.js';
 import { writerSources } from '../kit/csources.js';
 import { folder, ROOT } from '../kit/places.js';
+import { WHOLE } from '../kit/whole.js';
 
 interface Teardown {
   teardown(end: () => void | Promise<void>): void;
@@ -108,7 +109,7 @@ async function isAnother(
 export async function build(t: Teardown, name: Program, options: Build = {}): Promise<Run> {
   const { compiler = 'gcc', from } = options;
   const { sources, hooked } = PROGRAMS[name];
-  const flags = [...FLAGS, ...(options.flags ?? ['-O2']), ...(hooked ? ['-include', HOOKS] : [])];
+  const flags = [...FLAGS, ...(options.flags ?? (WHOLE ? ['-O2'] : ['-O0'])), ...(hooked ? ['-include', HOOKS] : [])];
   if (from === undefined) flags.push(CHECKED);
   const parts = sources.map(async source => {
     const object = () => objectOf(source, compiler, flags);
@@ -128,23 +129,30 @@ interface Edited {
   functions: Map<string, string[]>;
 }
 
+/** What these edits make of the files of c/, and the functions that they change; each must be possible in one place. */
+export function textsOf(edits: Edit[]): Pick<Edited, 'functions'> & { texts: Map<string, string> } {
+  const [texts, functions] = [new Map<string, string>(), new Map<string, string[]>()];
+  for (const [file, from, replacement] of edits) {
+    const parts = (texts.get(file) ?? readFileSync(join(C, file), 'utf8')).split(from);
+    if (parts.length !== 2) throw new Error(`${parts.length - 1} times in c/${file}: ${from}`);
+    texts.set(file, parts.join(replacement));
+    const [, name] = [...`${parts[0]}${from}`.matchAll(/^[a-z].*?(\w+)\(/gm)].at(-1) ?? [];
+    if (name === undefined) throw new Error(`in no function of c/${file}: ${from}`);
+    functions.set(file, [...(functions.get(file) ?? []), name]);
+  }
+  return { texts, functions };
+}
+
 /** A copy of c/, as far as our programs are made of it, with these edits. */
 export function edited(t: Teardown, edits: Edit[]): Edited {
+  const { texts, functions } = textsOf(edits);
   const path = folder(t);
   for (const file of new Set(
     Object.values(PROGRAMS).flatMap(({ sources }) => sources.flatMap(s => [...includedBy(s)])),
   ))
     cpSync(join(C, file), join(path, file));
   cpSync(join(C, HOOKS), join(path, HOOKS));
-  const functions = new Map<string, string[]>();
-  for (const [file, from, replacement] of edits) {
-    const parts = readFileSync(join(path, file), 'utf8').split(from);
-    if (parts.length !== 2) throw new Error(`${parts.length - 1} times in c/${file}: ${from}`);
-    writeFileSync(join(path, file), parts.join(replacement));
-    const [, name] = [...`${parts[0]}${from}`.matchAll(/^[a-z].*?(\w+)\(/gm)].at(-1) ?? [];
-    if (name === undefined) throw new Error(`in no function of c/${file}: ${from}`);
-    functions.set(file, [...(functions.get(file) ?? []), name]);
-  }
+  for (const [file, text] of texts) writeFileSync(join(path, file), text);
   return { path, functions };
 }
 

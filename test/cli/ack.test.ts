@@ -2,6 +2,7 @@
 // may hold.
 //
 // @seconds 12
+// @whole
 
 import {
   chmodSync,
@@ -31,6 +32,7 @@ import { now } from '../kit/clocks.js';
 import { boardPath } from '../kit/places.js';
 import { run } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
+import { NOT_WHOLE } from '../kit/whole.js';
 
 const READONLY = { flags: 1 << bits.flags.root_readonly, interval_ms: 600_000 };
 const HOUR = 3_600_000;
@@ -218,7 +220,7 @@ t.test('twenty at once lose nothing, and what is over leaves', async t => {
   t.equal(readFileSync(ackPath(board), 'utf8'), '{"schema":2}', 'what a later version wrote stays');
 });
 
-t.test('a file that nobody believes acknowledges nothing, and is told of', async t => {
+t.test('a file that nobody believes acknowledges nothing, and is told of', { skip: NOT_WHOLE }, async t => {
   const { report, board, trouble } = master(t);
   report('n1', READONLY);
   const path = ackPath(board);

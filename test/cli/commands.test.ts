@@ -2,6 +2,7 @@
 // test/common/wronguses.test.ts.
 //
 // @seconds 8
+// @whole
 
 import { spawn, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -24,6 +25,7 @@ import { settled } from '../kit/sampler.js';
 import { NO_TERMINAL, onTerminal } from '../kit/terminal.js';
 import { until } from '../kit/until.js';
 import { verbChild } from '../kit/verbchild.js';
+import { NOT_WHOLE } from '../kit/whole.js';
 
 /** Runs a command line in one process with others; the program itself is started where that can show more. */
 const ask = verbChild(t);
@@ -130,7 +132,7 @@ t.test('an option file, and the command line before it', async t => {
   t.match(stderr, /beoboard\.toml:1: .*capacity/);
 });
 
-t.test('a thousand nodes from load: all live, none lost', async t => {
+t.test('a thousand nodes from load: all live, none lost', { skip: NOT_WHOLE }, async t => {
   const board = boardPath(t);
   // However late a busy machine lets us look, they are live.
   const { port } = await startReceiver(t, board, ['--uncertain-after', '1h', '--silent-after', '2h']);

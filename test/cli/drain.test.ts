@@ -2,6 +2,7 @@
 // whole, whatever is in it; who, why and until when are shown with the node's trouble; and nobody else's drain is touched.
 //
 // @seconds 6
+// @whole
 
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,6 +21,7 @@ import { PROGRAM, run, runningOf } from '../kit/program.js';
 import { writeCommand } from '../kit/slurmstandin.js';
 import { makeBoard } from '../kit/stateboard.js';
 import { until } from '../kit/until.js';
+import { NOT_WHOLE } from '../kit/whole.js';
 
 const HOSTILE = [
   "it's down; $(touch never) `touch never`",
@@ -122,26 +124,30 @@ t.test('what is printed can be pasted, and what is run is the same', async t => 
   t.match(await run(['drain', '--reason', 'x', ...at()], env), { code: 2, stderr: /-w LIST/ });
 });
 
-t.test('also in ASCII, beside a command that talks, and without a reader of what is printed', async t => {
-  const { path, env, at, leave, calls } = site(t);
-  leave([node('n1')]);
-  const argv = (...more: string[]) => ['drain', '-w', 'n1', '--reason', "Lüfter 3's \\ 扇", ...more, ...at()];
-  const reason = "reason=Lüfter 3's \\ 扇 (drained by eva)";
-  const { stdout } = await run(argv(), { ...env, LC_ALL: 'C' });
-  t.match(stdout, /^free now\n[ -~]+\n$/);
-  execFileSync('bash', ['-c', stdout.split('\n')[1] ?? ''], { env });
-  t.equal(calls().at(-1), reason);
-  const script = readFileSync(join(path, 'scontrol'), 'utf8');
-  writeCommand(join(path, 'scontrol'), script.replace('\n', '\necho done\n'));
-  const answer = await run(argv('--do', '--json'), env);
-  t.equal(JSON.parse(answer.stdout).done, true, 'nothing else is printed');
-  t.equal(answer.stderr, 'done\n');
-  t.equal(calls().at(-1), reason);
-  const child = spawn(process.execPath, [PROGRAM, ...argv('--do')], { env, stdio: ['ignore', 'pipe', 'ignore'] });
-  child.stdout.destroy();
-  await once(child, 'exit');
-  t.equal(calls().at(-1), reason, 'it is done all the same');
-});
+t.test(
+  'also in ASCII, beside a command that talks, and without a reader of what is printed',
+  { skip: NOT_WHOLE },
+  async t => {
+    const { path, env, at, leave, calls } = site(t);
+    leave([node('n1')]);
+    const argv = (...more: string[]) => ['drain', '-w', 'n1', '--reason', "Lüfter 3's \\ 扇", ...more, ...at()];
+    const reason = "reason=Lüfter 3's \\ 扇 (drained by eva)";
+    const { stdout } = await run(argv(), { ...env, LC_ALL: 'C' });
+    t.match(stdout, /^free now\n[ -~]+\n$/);
+    execFileSync('bash', ['-c', stdout.split('\n')[1] ?? ''], { env });
+    t.equal(calls().at(-1), reason);
+    const script = readFileSync(join(path, 'scontrol'), 'utf8');
+    writeCommand(join(path, 'scontrol'), script.replace('\n', '\necho done\n'));
+    const answer = await run(argv('--do', '--json'), env);
+    t.equal(JSON.parse(answer.stdout).done, true, 'nothing else is printed');
+    t.equal(answer.stderr, 'done\n');
+    t.equal(calls().at(-1), reason);
+    const child = spawn(process.execPath, [PROGRAM, ...argv('--do')], { env, stdio: ['ignore', 'pipe', 'ignore'] });
+    child.stdout.destroy();
+    await once(child, 'exit');
+    t.equal(calls().at(-1), reason, 'it is done all the same');
+  },
+);
 
 t.test('nothing is done by half without saying for which, and nobody else is overruled', async t => {
   const { env, at, leave, calls, fails } = site(t);

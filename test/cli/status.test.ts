@@ -2,6 +2,7 @@
 // why: node dist/test/cli/status.test.js --write
 //
 // @seconds 14
+// @whole
 
 import { spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
@@ -35,6 +36,7 @@ import { makeReport } from '../kit/reports.js';
 import { unlike } from '../kit/schemacheck.js';
 import { until } from '../kit/until.js';
 import { verbChild } from '../kit/verbchild.js';
+import { NOT_WHOLE } from '../kit/whole.js';
 
 const GOLDEN = join(ROOT, 'test', 'golden', 'status.txt');
 // Times of day are shown in this time zone.
@@ -924,7 +926,7 @@ t.test(
   },
 );
 
-t.test('watch continues while the board is missing for a moment', async t => {
+t.test('watch continues while the board is missing for a moment', { skip: NOT_WHOLE }, async t => {
   const board = boardPath(t);
   const receiver = await startReceiver(t, board, ['--nodes', 'node1']);
   const watching = start(t, ['status', '--watch', '--board', board]);
@@ -966,7 +968,7 @@ t.test('watch as NDJSON: one object a line, every second, also of a board that i
   t.equal(await watching.exit, 0);
 });
 
-t.test('a board of 800,000 nodes: the last one is beyond 2 GiB', t => {
+t.test('a board of 800,000 nodes: the last one is beyond 2 GiB', { skip: NOT_WHOLE }, t => {
   const count = 800_000;
   const small = bytesOf([reporting('last')]);
   const { header_bytes, column_stride, record_stride } = new Snapshot('', small, {

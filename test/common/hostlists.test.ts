@@ -1,5 +1,7 @@
 // Host lists: what Slurm, pdsh and ClusterShell agree on is expanded; what they would expand to unintended names is
 // refused.
+//
+// @whole
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,6 +11,7 @@ import { BOARD_MOST, compareNames, expand, fold, NodesetError, parseNodeName } f
 import { readNodes } from '../../src/text/nodefiles.js';
 import { anyText } from '../kit/anytext.js';
 import { EXPANDED, FOLDED, IN_ORDER, REFUSED } from '../kit/hostlistcases.js';
+import { runsOf } from '../kit/whole.js';
 
 interface Vectors {
   accept: { expr: string; hosts: string[] }[];
@@ -139,7 +142,7 @@ t.test('lists from files', async t => {
 t.test('properties', async t => {
   const seed = Number(process.env.BEOBOARD_SEED ?? 8677);
   t.comment(`seed ${seed}; another by BEOBOARD_SEED`);
-  const runs = { seed, numRuns: 2_000 };
+  const runs = { seed, numRuns: runsOf(2_000) };
 
   const soup = fc.string({ unit: fc.constantFrom(...'nN01239[[]],,--.!&^@{}/* \n\u0000é😀'), maxLength: 24 });
   fc.assert(

@@ -44,6 +44,7 @@ import {
 import { structs as ofC } from '../kit/layout.gen.js';
 import { validOf } from '../kit/madeboard.js';
 import { PROGRAM } from '../kit/program.js';
+import { runsOf } from '../kit/whole.js';
 import { writtenBoard } from '../kit/writtenboard.js';
 
 // ---- the content of the document ------------------------------------------------------------------------------------
@@ -392,11 +393,11 @@ t.test('decimals', t => {
     const pattern = digits === 0 ? /^-?\d+$/ : new RegExp(`^-?\\d+\\.\\d{${digits}}$`);
     return pattern.test(text) && text.length < 24 && far <= 0.5 / 10 ** digits + Math.abs(value) * 2 ** -51;
   });
-  fc.assert(plain, { seed: 50, numRuns: 20_000 });
+  fc.assert(plain, { seed: 50, numRuns: runsOf(20_000) });
   const small = fc.property(fc.double({ min: -1e6, max: 1e6, noNaN: true }), fc.nat(3), (value, digits) => {
     return Math.abs(Number(decimal(value, digits)) - Number(value.toFixed(digits))) <= 1.001 / 10 ** digits;
   });
-  fc.assert(small, { seed: 51, numRuns: 20_000 });
+  fc.assert(small, { seed: 51, numRuns: runsOf(20_000) });
   t.end();
 });
 
@@ -448,10 +449,10 @@ t.test('forms', t => {
         for (const value of [about + off, about - off, -about - off])
           if (Math.abs(value) <= most) t.ok(asPage(value, digits), `${value} with ${digits} digits`);
   const same = (numbers: fc.Arbitrary<number>) => fc.property(numbers, fc.nat(6), asPage);
-  fc.assert(same(fc.double({ min: -most, max: most, noNaN: true })), { seed: 52, numRuns: 20_000 });
-  fc.assert(same(fc.double({ min: -1e6, max: 1e6, noNaN: true })), { seed: 53, numRuns: 20_000 });
-  fc.assert(same(fc.integer({ min: -1e9, max: 1e9 }).map(n => n / 1000)), { seed: 54, numRuns: 20_000 });
-  fc.assert(same(fc.maxSafeInteger().map(n => n / 2 ** 12)), { seed: 55, numRuns: 20_000 });
+  fc.assert(same(fc.double({ min: -most, max: most, noNaN: true })), { seed: 52, numRuns: runsOf(20_000) });
+  fc.assert(same(fc.double({ min: -1e6, max: 1e6, noNaN: true })), { seed: 53, numRuns: runsOf(20_000) });
+  fc.assert(same(fc.integer({ min: -1e9, max: 1e9 }).map(n => n / 1000)), { seed: 54, numRuns: runsOf(20_000) });
+  fc.assert(same(fc.maxSafeInteger().map(n => n / 2 ** 12)), { seed: 55, numRuns: runsOf(20_000) });
 
   for (const [what, error, ...parts] of [
     ['no room', RangeError, 'text', [], [], '', 6],
@@ -501,7 +502,7 @@ t.test('any bytes at all in a report', t => {
     const plain = numeric.every(name => /^-?\d{1,16}(\.\d{1,3})?$/.test(metrics[name]?.VAL ?? '0'));
     return clean(document) === undefined && plain;
   });
-  fc.assert(property, { seed: 50, numRuns: 300 });
+  fc.assert(property, { seed: 50, numRuns: runsOf(300) });
   t.end();
 });
 

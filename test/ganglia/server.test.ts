@@ -1,5 +1,7 @@
 // The server of Ganglia's documents, over real sockets: whole documents or none, a clean end, and clients that stop
 // reading or send too much. Who goes when they are too many: common/crowd.
+//
+// @whole
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,6 +17,7 @@ import { lacks } from '../kit/lacking.js';
 import { boardPath } from '../kit/places.js';
 import { type Running, run, start } from '../kit/program.js';
 import { until } from '../kit/until.js';
+import { NOT_WHOLE } from '../kit/whole.js';
 
 const MIB = 1 << 20;
 
@@ -243,7 +246,7 @@ t.test('two boards of one name', async t => {
   );
 });
 
-t.test('a name that Ganglia has for a cluster', async t => {
+t.test('a name that Ganglia has for a cluster', { skip: NOT_WHOLE }, async t => {
   const [a, b] = ['x', ''].map(cluster_name => boardWith(t, { ...beating(), header: { cluster_name } }));
   const given = ['--cluster-name', 'x=My HPC (new)', '--cluster-name', 'unspecified=Größe'];
   const { ports } = await startGanglia(t, `${a}`, ['--board', `${b}`, ...given]);

@@ -25,10 +25,17 @@ export const SANITIZED: Make = {
 };
 /** -Wno-tsan: gcc warns that TSan does not model fences. Every shared word is atomic, so no verdict depends on them. */
 export const RACES: Make = { CC: 'gcc', CFLAGS: `${QUICKLY} -fsanitize=thread -Wno-tsan`, CFLAGS_HASH, LDFLAGS: '' };
-/** What is installed. */
-export const INSTALLED: Make = { CC: lacks('', 'musl-gcc') ? 'gcc' : 'musl-gcc' };
-/** With the system's C library, so that a test can preload its own functions; by the other compiler. */
-export const DYNAMIC: Make = { CC: lacks('', 'clang') ? 'gcc' : 'clang', CFLAGS: QUICKLY, CFLAGS_HASH, LDFLAGS: '' };
+/** With the system's C library, so that a test can preload its own functions; in the rest by the other compiler. */
+export const DYNAMIC: Make = {
+  CC: WHOLE && !lacks('', 'clang') ? 'clang' : 'gcc',
+  CFLAGS: QUICKLY,
+  CFLAGS_HASH,
+  LDFLAGS: '',
+};
+/** With sanitizers in the rest. Each start with them takes 30 ms, so `npm test` has them where inputs are made up. */
+export const CHECKED: Make = WHOLE ? SANITIZED : DYNAMIC;
+/** What is installed; `npm test` compiles everything two ways only, this one and with sanitizers. */
+export const INSTALLED: Make = WHOLE ? { CC: lacks('', 'musl-gcc') ? 'gcc' : 'musl-gcc' } : DYNAMIC;
 
 /** A way to compile for a test that compares what several make. */
 interface Build {
@@ -70,7 +77,7 @@ const BUILDS = {
   },
   dynamic: {
     what: "gcc, with the system's C library",
-    how: { CC: 'gcc', LDFLAGS: '' },
+    how: WHOLE ? { CC: 'gcc', LDFLAGS: '' } : DYNAMIC,
     packages: 'gcc',
     needs: ['gcc'],
   },
@@ -137,7 +144,7 @@ export function makeIn(room: string, how: Make, ...goals: string[]): string {
 }
 
 /** The path of a program of c/ for tests, by its goal there without OUT/, or of a library to preload (`….so`). */
-export const testProgram = (name: string, how: Make = {}): string =>
+export const testProgram = (name: string, how: Make = WHOLE ? {} : DYNAMIC): string =>
   preloadable(join(makeIn('', how, `OUT/${name}`), name));
 
 /** A library where it can be preloaded, because for the linker a blank ends a name; another file stays where it is. */

@@ -95,6 +95,8 @@ async function serve(): Promise<void> {
       if (typeof done === 'function') done();
       return true;
     };
+  // Verbs listen for signals until their process ends, and here many share one.
+  process.setMaxListeners(0);
   process.on('message', async ({ argv, env }: Question) => {
     for (const name of Object.keys(process.env)) if (env[name] === undefined) delete process.env[name];
     Object.assign(process.env, env);

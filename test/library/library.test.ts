@@ -32,14 +32,14 @@ import { NUMBERED, type State } from '../../src/shm/liveness.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { deliver, openWriter } from '../../src/shm/writer.js';
 import { monotonicNs as now } from '../kit/clocks.js';
-import { builds, INSTALLED, makeIn, OF_MUSL, SANITIZED, testProgram } from '../kit/compiling.js';
+import { builds, CHECKED, INSTALLED, makeIn, OF_MUSL, testProgram } from '../kit/compiling.js';
 import { writerSources } from '../kit/csources.js';
 import { type Evidence, judge, type LastReport } from '../kit/judging.js';
 import { lacks } from '../kit/lacking.js';
 import { beat, makeLinkBoard, poke as pokeBoard } from '../kit/linkboard.js';
 import { boardPath, folder, ROOT } from '../kit/places.js';
 import { makeReport, ratesOf } from '../kit/reports.js';
-import { NOT_WHOLE } from '../kit/whole.js';
+import { NOT_WHOLE, WHOLE } from '../kit/whole.js';
 
 const SEED = Number(process.env.SEED ?? 1);
 t.comment(`seed ${SEED}`);
@@ -635,7 +635,7 @@ function picker(seed: number): (n: number) => number {
 }
 
 t.test('the rule of liveness is that of test/kit/judging.ts', async t => {
-  const program = testProgram('test/lib/judge', SANITIZED);
+  const program = testProgram('test/lib/judge', CHECKED);
   const pick = picker(SEED);
   const near = (...edges: bigint[]) => (edges[pick(edges.length)] ?? 0n) + [-MS, -1n, 0n, 1n, MS][pick(5)]!;
   const rows: [Evidence, LastReport | undefined, number][] = Array.from({ length: 20_000 }, () => {
@@ -1211,7 +1211,7 @@ t.test('read calls make no system call', async t => {
     t.equal(marks.length, 2);
     t.equal((marks[1] ?? 0) - (marks[0] ?? 0), 1, lines.slice(marks[0], (marks[1] ?? 0) + 1).join('\n'));
   });
-  t.test('nor do they need more stack than was said', async t => {
+  t.test('nor do they need more stack than was said', { skip: NOT_WHOLE }, async t => {
     const usage = folder(t);
     const framesOf = (source: string) => {
       const flags = ['-std=c11', '-D_GNU_SOURCE', '-fno-strict-aliasing', '-O2', '-fstack-usage'];
@@ -1272,8 +1272,8 @@ t.test('it follows from board to board', async t => {
 });
 
 t.test('spoiled boards: no crash, no hang, no answer that was not promised', async t => {
-  const program = testProgram('test/lib/spoil', SANITIZED);
-  const { status, stdout, stderr } = run(program, [boardPath(t), '1500', String(SEED)]);
+  const program = testProgram('test/lib/spoil', CHECKED);
+  const { status, stdout, stderr } = run(program, [boardPath(t), WHOLE ? '1500' : '150', String(SEED)]);
   t.match(stdout, /^\d+ opened, \d+ refused, 0 faults\n$/, stderr);
   t.equal(status, 0);
 });
@@ -1289,7 +1289,7 @@ for (const { name, what, how, under, skip } of builds(['sanitized', 'races', 'aa
   t.test(`under fire: ${what}`, { skip }, async t => {
     const program = testProgram('test/lib/threads', how);
     const [command = '', ...argv] = [...under, program];
-    const [rounds, signals] = ROUNDS[name] ?? [20_000, 1000];
+    const [rounds, signals] = ROUNDS[name] ?? (WHOLE ? [20_000, 1000] : [2000, 100]);
     for (const [mode, n] of [
       ['threads', rounds],
       ['signals', signals],
@@ -1301,25 +1301,29 @@ for (const { name, what, how, under, skip } of builds(['sanitized', 'races', 'aa
     }
   });
 
-t.test('the test can fail: with a lock that accepts every copy, torn reports are found', async t => {
-  const made = makeIn('', {}, 'OUT/test/lib/threads');
-  const broken = folder(t);
-  must(t, 'cp', ['-r', C, broken]);
-  const lock = join(broken, 'c', 'board', 'seqlock.h');
-  const text = readFileSync(lock, 'utf8');
-  const check = 'if (bb_load_acquire(tail) == sequence)';
-  t.ok(text.includes(check));
-  writeFileSync(lock, text.replace(check, 'if (bb_load(tail) != 0)'));
-  // The writer is as it was.
-  const writer = writerSources().map(name => join(made, name.replace(/c$/, 'o')));
-  const program = join(broken, 'threads');
-  const sources = ['test/lib/threads.c', ...LIBRARY, 'board/reader.c'].map(path => join(broken, 'c', path));
-  const flags = ['-std=c11', '-D_GNU_SOURCE', '-fno-strict-aliasing'];
-  must(t, 'gcc', [...flags, '-o', program, ...sources, ...writer, '-lpthread', '-lm']);
-  const { status, stderr } = run(program, [boardPath(t), '100000', 'threads']);
-  t.equal(status, 1, stderr);
-  t.match(stderr, /fault: (torn|r->)/);
-});
+t.test(
+  'the test can fail: with a lock that accepts every copy, torn reports are found',
+  { skip: NOT_WHOLE },
+  async t => {
+    const made = makeIn('', {}, 'OUT/test/lib/threads');
+    const broken = folder(t);
+    must(t, 'cp', ['-r', C, broken]);
+    const lock = join(broken, 'c', 'board', 'seqlock.h');
+    const text = readFileSync(lock, 'utf8');
+    const check = 'if (bb_load_acquire(tail) == sequence)';
+    t.ok(text.includes(check));
+    writeFileSync(lock, text.replace(check, 'if (bb_load(tail) != 0)'));
+    // The writer is as it was.
+    const writer = writerSources().map(name => join(made, name.replace(/c$/, 'o')));
+    const program = join(broken, 'threads');
+    const sources = ['test/lib/threads.c', ...LIBRARY, 'board/reader.c'].map(path => join(broken, 'c', path));
+    const flags = ['-std=c11', '-D_GNU_SOURCE', '-fno-strict-aliasing'];
+    must(t, 'gcc', [...flags, '-o', program, ...sources, ...writer, '-lpthread', '-lm']);
+    const { status, stderr } = run(program, [boardPath(t), '100000', 'threads']);
+    t.equal(status, 1, stderr);
+    t.match(stderr, /fault: (torn|r->)/);
+  },
+);
 
 t.test('musl, static', { skip: NOT_WHOLE || lacks('musl-tools', 'musl-gcc') }, async t => {
   const program = join(folder(t), 'may-start');

@@ -14,7 +14,7 @@ const of = (more: Partial<Compared>): Compared => ({
 });
 
 t.test('the median is that of the sorted values, in any order and with equal ones', async t => {
-  const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 1e6));
+  const seed = Number(process.env.SEED ?? 1);
   t.comment(`SEED=${seed}`);
   const next = random(seed);
   for (let round = 0; round < 500; round++) {

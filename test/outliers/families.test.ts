@@ -78,7 +78,7 @@ t.test('a part that differs explains the whole', async t => {
 });
 
 t.test('families do not mix, and values at random are grouped as by a plain rule', async t => {
-  const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 1e6));
+  const seed = Number(process.env.SEED ?? 1);
   t.comment(`SEED=${seed}`);
   const next = random(seed);
   for (let round = 0; round < 300; round++) {

@@ -1,4 +1,6 @@
 // How the tests' own waits end: at once when what they wait for can no longer come, and never because a machine is busy.
+//
+// @rest
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

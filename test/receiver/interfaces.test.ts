@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import t, { type Test } from 'tap';
 import { follow } from '../kit/children.js';
-import { makeIn, SANITIZED } from '../kit/compiling.js';
+import { CHECKED, makeIn } from '../kit/compiling.js';
 import { INSIDE, inOwnNetwork } from '../kit/network.js';
 import { folder } from '../kit/places.js';
 import { until } from '../kit/until.js';
@@ -715,7 +715,7 @@ function outside(): void {
 
 if (INSIDE) inside();
 else {
-  process.env[VARIABLE] = join(makeIn('', SANITIZED, 'interfaceprobe'), 'interfaceprobe');
+  process.env[VARIABLE] = join(makeIn('', CHECKED, 'interfaceprobe'), 'interfaceprobe');
   outside();
   inOwnNetwork(t, SETUP, import.meta.url);
 }

@@ -30,12 +30,12 @@ import { ROOT } from '../kit/places.js';
 import { run } from '../kit/program.js';
 import { goOn, MS, now, pass, S, StandIn, type Stop, stop } from '../kit/sampler.js';
 import { until } from '../kit/until.js';
+import { SEED } from '../kit/whole.js';
 
 t.setTimeout(600_000);
 // They mostly wait: three of them need a fifth of a CPU.
 t.jobs = 8;
 const skip = noNamespaces();
-const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
 
 /** How an interface goes down and comes back. */
 for (const [what, down, up, wrap] of [

@@ -3,6 +3,7 @@
 //
 // @seconds 11
 // @shared 19
+// @whole
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,6 +30,7 @@ import {
   stop,
 } from '../kit/sampler.js';
 import { until } from '../kit/until.js';
+import { partOf, SEED } from '../kit/whole.js';
 
 /** Bytes of the buffer for one report; the receiver's advice and the package's settings use this figure. */
 const PER_REPORT = 2305;
@@ -97,7 +99,7 @@ const overflows: Overflow[] = [
 ];
 
 function overflowing(): void {
-  for (const { what, sockets, during } of overflows)
+  for (const { what, sockets, during } of partOf(overflows, 3, SEED))
     t.test(`an overflow ${what}`, { buffered: true }, async t => {
       const standIn = new StandIn(t, { buffer: SMALL });
       const limits = ['--uncertain-after', '450ms', '--silent-after', '1050ms'];

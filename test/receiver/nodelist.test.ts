@@ -3,6 +3,7 @@
 //
 // @seconds 17
 // @shared 34
+// @whole
 
 import { execFileSync, fork } from 'node:child_process';
 import { createSocket } from 'node:dgram';
@@ -18,6 +19,7 @@ import { boardPath, folder } from '../kit/places.js';
 import { run, startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
 import { until } from '../kit/until.js';
+import { NOT_WHOLE } from '../kit/whole.js';
 
 const limits = { cluster: '', uncertainAfter: 4500, silentAfter: 10_500 };
 
@@ -215,7 +217,7 @@ t.test('SIGHUP: nodes, capacity and limits', async t => {
   t.equal(await running.exit, 0);
 });
 
-t.test('the socket comes back with the directory', async t => {
+t.test('the socket comes back with the directory', { skip: NOT_WHOLE }, async t => {
   const dir = join(folder(t), 'dir');
   mkdirSync(dir);
   chmodSync(dir, 0o755);

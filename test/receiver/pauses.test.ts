@@ -40,7 +40,7 @@ import {
   stop,
 } from '../kit/sampler.js';
 import { until } from '../kit/until.js';
-import { partOf } from '../kit/whole.js';
+import { partOf, SEED } from '../kit/whole.js';
 
 t.jobs = 4;
 
@@ -61,7 +61,6 @@ const pauses: [rule: string, pause: number, limits: typeof QUICK, manner?: Manne
   ['the drain after a pause, while only a part is laid down', 2 * S, QUICK, { holdAt: 1 }],
 ];
 
-const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
 t.comment(`SEED=${SEED}`);
 for (const [rule, pause, limits, manner] of partOf(pauses, 3, SEED))
   t.test(rule, { buffered: true }, t => pauseReceiver(t, pause, limits, manner));
@@ -263,7 +262,7 @@ const MOMENTS: readonly (Point | 'stopped')[] = [
   'stopped',
 ];
 
-for (const first of ['report', 'step'] as const)
+for (const first of partOf(['report', 'step'] as const, 2, SEED))
   t.test(`the wall clock steps, the ${first} first`, { buffered: true }, async t => {
     const standIn = new StandIn(t);
     const master = await startMaster(t, { env: standIn.env });

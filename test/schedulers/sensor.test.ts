@@ -10,19 +10,20 @@ import { join } from 'node:path';
 import t from 'tap';
 import { PROBLEMS } from '../../src/shm/problems.js';
 import { ended, follow } from '../kit/children.js';
-import { builds, compiled, DYNAMIC, INSTALLED, type Make, makeIn, SANITIZED, testProgram } from '../kit/compiling.js';
+import { builds, CHECKED, compiled, DYNAMIC, INSTALLED, type Make, makeIn, testProgram } from '../kit/compiling.js';
 import { lacks } from '../kit/lacking.js';
 import { beat } from '../kit/linkboard.js';
 import { validOf } from '../kit/madeboard.js';
 import { boardPath, folder, ROOT, type Teardown } from '../kit/places.js';
 import { type Made, makeBoard, numbered, stall, unborn } from '../kit/stateboard.js';
 import { until } from '../kit/until.js';
+import { NOT_WHOLE } from '../kit/whole.js';
 import { writtenBoard } from '../kit/writtenboard.js';
 
 t.setTimeout(600_000);
 const SOURCE = join(ROOT, 'c', 'sensor');
 const compile = (t: Teardown, how?: Make) => compiled(t, 'sensor', 'beoboard-sensor', how);
-const SENSOR = compile(t, SANITIZED);
+const SENSOR = compile(t, CHECKED);
 
 /** A host, its state, and how many problems it has: `n1 2 0`. */
 type Row = string;
@@ -493,7 +494,7 @@ t.test('wrong options', async t => {
 
 // ---- how it is built ----
 
-t.test('other compilers, C libraries and processors', async t => {
+t.test('other compilers, C libraries and processors', { skip: NOT_WHOLE }, async t => {
   const board = makeBoard(t, { live: numbered(10), silent: ['s001'] });
   for (const { what, how, under, skip } of builds(['installed', 'clang']))
     await t.test(what, { skip }, async t => {

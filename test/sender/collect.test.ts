@@ -1,5 +1,7 @@
 // The collecting part of the sender on trees of files that this test writes: two ticks field by field, corrupt trees,
 // traps; and on this machine's own /proc.
+//
+// @whole
 
 import { execFileSync } from 'node:child_process';
 import {
@@ -28,6 +30,7 @@ import { Collector } from '../../src/sender/collect.js';
 import { KernelFile, MOST_BYTES, readOnce } from '../../src/sender/kernelfile.js';
 import type { Details } from '../../src/sender/slow/source.js';
 import { type HostMachine, here } from '../../src/sender/world.js';
+import { runsOf } from '../kit/whole.js';
 
 const temp = mkdtempSync(join(realpathSync(tmpdir()), 'beoboard-21-'));
 t.teardown(() => rmSync(temp, { recursive: true, force: true }));
@@ -753,7 +756,7 @@ t.test('no corrupt tree makes it throw, or write a field that it did not measure
       }
       return true;
     }),
-    { seed, numRuns: 200 },
+    { seed, numRuns: runsOf(200) },
   );
   t.pass('none did');
   t.end();

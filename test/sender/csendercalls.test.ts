@@ -3,6 +3,7 @@
 //
 // @seconds 15
 // @waits
+// @rest
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

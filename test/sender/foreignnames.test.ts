@@ -1,5 +1,7 @@
 // Names of machines: a host name that is an address gives none, in every program that makes a node's name of it; and
 // only ASCII's letters have a lower case.
+//
+// @whole
 
 import { spawn, spawnSync } from 'node:child_process';
 import t from 'tap';
@@ -11,6 +13,7 @@ import { compileMon, compileSender, SANITIZED } from '../kit/compiling.js';
 import { boardPath } from '../kit/places.js';
 import { PROGRAM } from '../kit/program.js';
 import { until } from '../kit/until.js';
+import { NOT_WHOLE } from '../kit/whole.js';
 
 t.test('the default of a name', t => {
   const name = (host: string) => {
@@ -69,51 +72,58 @@ t.test('every program that makes a name of the host name', { skip }, t => {
   t.end();
 });
 
-t.test('a machine without a name of its own tells no other machine that it is localhost', { skip }, async t => {
-  const senders = [[compileSender(t, SANITIZED)], [process.execPath, PROGRAM, 'send']];
-  const named = (host: string, command: readonly string[]) =>
-    ['unshare', ['-un', 'sh', '-c', 'printf %s "$0" >/proc/sys/kernel/hostname; exec "$@"', host, ...command]] as const;
-  for (const sender of senders) {
-    const once = (host: string, ...more: string[]) => {
-      const [program, argv] = named(host, [...sender, '--once', ...more]);
-      return spawnSync(program, argv, { encoding: 'utf8' });
-    };
-    for (const host of ['localhost', 'localhost.localdomain', 'localhost4.localdomain4', '(none)', 'LOCALHOST']) {
-      const { status, stderr } = once(host, '--to', '10.1.2.3', '--to', '-');
-      t.match(
-        stderr,
-        /^beoboard[ -]send: this machine has no host name yet, .*; set one, or write --name NAME\n$/,
-        host,
-      );
-      t.equal(status, 1);
-      t.ok(once(host, '--to', '-').stdout.includes('localhost\0'), 'to itself it is');
+t.test(
+  'a machine without a name of its own tells no other machine that it is localhost',
+  { skip: NOT_WHOLE || skip },
+  async t => {
+    const senders = [[compileSender(t, SANITIZED)], [process.execPath, PROGRAM, 'send']];
+    const named = (host: string, command: readonly string[]) =>
+      [
+        'unshare',
+        ['-un', 'sh', '-c', 'printf %s "$0" >/proc/sys/kernel/hostname; exec "$@"', host, ...command],
+      ] as const;
+    for (const sender of senders) {
+      const once = (host: string, ...more: string[]) => {
+        const [program, argv] = named(host, [...sender, '--once', ...more]);
+        return spawnSync(program, argv, { encoding: 'utf8' });
+      };
+      for (const host of ['localhost', 'localhost.localdomain', 'localhost4.localdomain4', '(none)', 'LOCALHOST']) {
+        const { status, stderr } = once(host, '--to', '10.1.2.3', '--to', '-');
+        t.match(
+          stderr,
+          /^beoboard[ -]send: this machine has no host name yet, .*; set one, or write --name NAME\n$/,
+          host,
+        );
+        t.equal(status, 1);
+        t.ok(once(host, '--to', '-').stdout.includes('localhost\0'), 'to itself it is');
+      }
+      for (const to of ['127.0.0.1', '127.1.2.3', 'localhost', '[::1]', '[::ffff:127.0.0.1]'])
+        t.notMatch(once('localhost', '--to', to).stderr, 'has no host name', to);
+      t.notMatch(once('localhost', '--to', '10.1.2.3', '--name', 'localhost').stderr, 'has no host name', 'as wanted');
+      t.notMatch(once('localhosts', '--to', '10.1.2.3').stderr, 'has no host name', 'another name');
+
+      const [program, argv] = named('localhost', [...sender, '--to', '10.1.2.3', '--interval', '100ms']);
+      const child = spawn(program, argv, { stdio: ['ignore', 'ignore', 'pipe'] });
+      const said = follow(child, t);
+      await until('it waits', () => said.stderr.includes('has no host name yet'));
+      t.match(said.stderr, /; waits for that\n$/);
+      spawnSync('nsenter', [`--uts=/proc/${child.pid}/ns/uts`, 'hostname', 'node042.example']);
+      await until('it reports', () => said.stderr.includes('ready: node042 reports'));
+      spawnSync('nsenter', [`--uts=/proc/${child.pid}/ns/uts`, 'hostname', 'localhost']);
+      child.kill('SIGHUP');
+      await until('it keeps its name', () => /SIGHUP: this machine has no host name yet, .*changed/.test(said.stderr));
+      child.kill('SIGTERM');
+      t.equal(await said.exit, 0);
+
+      const waiting = spawn(program, argv, { stdio: ['ignore', 'ignore', 'pipe'] });
+      const last = follow(waiting, t);
+      await until('it waits', () => last.stderr.includes('has no host name yet'));
+      waiting.kill('SIGHUP');
+      waiting.kill('SIGTERM');
+      t.equal(await last.exit, 0, 'it can be ended meanwhile');
     }
-    for (const to of ['127.0.0.1', '127.1.2.3', 'localhost', '[::1]', '[::ffff:127.0.0.1]'])
-      t.notMatch(once('localhost', '--to', to).stderr, 'has no host name', to);
-    t.notMatch(once('localhost', '--to', '10.1.2.3', '--name', 'localhost').stderr, 'has no host name', 'as wanted');
-    t.notMatch(once('localhosts', '--to', '10.1.2.3').stderr, 'has no host name', 'another name');
-
-    const [program, argv] = named('localhost', [...sender, '--to', '10.1.2.3', '--interval', '100ms']);
-    const child = spawn(program, argv, { stdio: ['ignore', 'ignore', 'pipe'] });
-    const said = follow(child, t);
-    await until('it waits', () => said.stderr.includes('has no host name yet'));
-    t.match(said.stderr, /; waits for that\n$/);
-    spawnSync('nsenter', [`--uts=/proc/${child.pid}/ns/uts`, 'hostname', 'node042.example']);
-    await until('it reports', () => said.stderr.includes('ready: node042 reports'));
-    spawnSync('nsenter', [`--uts=/proc/${child.pid}/ns/uts`, 'hostname', 'localhost']);
-    child.kill('SIGHUP');
-    await until('it keeps its name', () => /SIGHUP: this machine has no host name yet, .*changed/.test(said.stderr));
-    child.kill('SIGTERM');
-    t.equal(await said.exit, 0);
-
-    const waiting = spawn(program, argv, { stdio: ['ignore', 'ignore', 'pipe'] });
-    const last = follow(waiting, t);
-    await until('it waits', () => last.stderr.includes('has no host name yet'));
-    waiting.kill('SIGHUP');
-    waiting.kill('SIGTERM');
-    t.equal(await last.exit, 0, 'it can be ended meanwhile');
-  }
-});
+  },
+);
 
 t.test("only ASCII's letters have a lower case", t => {
   for (let code = 0; code <= 0x10ffff; code++) {

@@ -1,4 +1,6 @@
 // The sender's parsers on the texts of kernel files: complete, old, corrupt, endless. Independent of this machine.
+//
+// @whole
 
 import fc from 'fast-check';
 import t from 'tap';
@@ -30,6 +32,7 @@ import { archOf, parseCpuinfo, parseMaxFreq, parsePageKib, parseRelease } from '
 import { parseVmstat } from '../../src/sender/collect/vmstat.js';
 import { anyText } from '../kit/anytext.js';
 import { leastCpuMs } from '../kit/cputime.js';
+import { NOT_WHOLE } from '../kit/whole.js';
 
 const U64 = '18446744073709551615';
 const BEYOND = '18446744073709551616';
@@ -803,7 +806,7 @@ t.test('lines that have not changed are taken from the text before, and only the
   t.end();
 });
 
-t.test('time grows linearly with the text, also for a million characters', t => {
+t.test('time grows linearly with the text, also for a million characters', { skip: NOT_WHOLE }, t => {
   // Texts that a quadratic parser would scan again and again.
   const endless: ((sample: string, n: number) => string)[] = [
     (_, n) => '\n'.repeat(n),

@@ -2,6 +2,7 @@
 // and on this machine's own. Needs neither the hardware nor a clock.
 //
 // @seconds 8
+// @whole
 
 import { execFileSync } from 'node:child_process';
 import {
@@ -65,6 +66,7 @@ import {
 } from '../../src/sender/slow/source.js';
 import { inletSensors, packageSensors, processorSensors } from '../../src/sender/slow/temperatures.js';
 import { anyText } from '../kit/anytext.js';
+import { runsOf } from '../kit/whole.js';
 
 const temp = mkdtempSync(join(realpathSync(tmpdir()), 'beoboard-22-'));
 t.teardown(() => rmSync(temp, { recursive: true, force: true }));
@@ -597,7 +599,7 @@ t.test('CRC-32', t => {
   if (typeof zlibCrc32 === 'function')
     fc.assert(
       fc.property(anyText(), text => crc32(text) === zlibCrc32(Buffer.from(text))),
-      { seed: 22, numRuns: 300 },
+      { seed: 22, numRuns: runsOf(300) },
     );
   t.end();
 });
@@ -1647,7 +1649,7 @@ t.test('no corrupt tree makes a source throw, or write a field that it did not m
         if (why !== undefined) throw new Error(why);
       },
     ),
-    { seed, numRuns: 150 },
+    { seed, numRuns: runsOf(150) },
   );
   t.pass('none did');
   t.end();

@@ -54,10 +54,9 @@ import { folder, ROOT } from '../kit/places.js';
 import { run, start } from '../kit/program.js';
 import { writeCommand } from '../kit/slurmstandin.js';
 import { until } from '../kit/until.js';
-import { WHOLE } from '../kit/whole.js';
+import { SEED, WHOLE } from '../kit/whole.js';
 import { Cluster, ETH0, POLICY, seenNode, silentNode, situationOf, slurmNode } from './bridgemodel.js';
 
-const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
 t.comment(`SEED=${SEED}`);
 
 t.setTimeout(600_000);

@@ -28,7 +28,7 @@ import { BoardReader } from '../../src/shm/reader.js';
 import { BOARD_MOST, expand } from '../../src/text/hostlists.js';
 import { ended } from '../kit/children.js';
 import { monotonicNs } from '../kit/clocks.js';
-import { builds, compiled, DYNAMIC, INSTALLED, type Make, makeIn, SANITIZED } from '../kit/compiling.js';
+import { builds, CHECKED, compiled, DYNAMIC, INSTALLED, type Make, makeIn } from '../kit/compiling.js';
 import { compileTargets, tellAll } from '../kit/fuzzing.js';
 import { lacks } from '../kit/lacking.js';
 import { beat } from '../kit/linkboard.js';
@@ -45,7 +45,7 @@ const S = 1_000_000_000n;
 const SOURCE = join(ROOT, 'c', 'gate');
 
 const compile = (t: Teardown, how?: Make) => compiled(t, 'gate', 'beoboard-gate', how);
-const GATE = compile(t, SANITIZED);
+const GATE = compile(t, CHECKED);
 /** Without the sanitizers, because these handle signals themselves. */
 const PLAIN = compile(t, DYNAMIC);
 
@@ -790,7 +790,7 @@ t.test('what stands in the log', { skip: noLog }, async t => {
 
 // ---- how it is built ----
 
-t.test('other compilers, C libraries and processors', async t => {
+t.test('other compilers, C libraries and processors', { skip: NOT_WHOLE }, async t => {
   const board = makeBoard(t, { live: numbered(10), silent: ['s001'], left: ['l001'] });
   for (const { what, how, under, skip } of builds(['clang']))
     await t.test(what, { skip }, async t => {

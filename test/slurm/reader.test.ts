@@ -1,6 +1,8 @@
 // beoboard scheduler and the programs that show its files, with stand-ins for Slurm's commands: calls have limits, files
 // are complete and have the right permissions, an old answer stays and is called old, and nobody needs Slurm to look at
 // the board.
+//
+// @whole
 
 import { execFileSync } from 'node:child_process';
 import {
@@ -36,6 +38,7 @@ import { boardPath, folder } from '../kit/places.js';
 import { run, start, startReceiver } from '../kit/program.js';
 import { standIn, writeCommand } from '../kit/slurmstandin.js';
 import { until } from '../kit/until.js';
+import { NOT_WHOLE } from '../kit/whole.js';
 
 t.setTimeout(600_000);
 
@@ -417,7 +420,7 @@ t.test('the reader, and those who show what it leaves', async t => {
     t.equal(await other.exit, 0);
   });
 
-  await t.test('a file in place of Slurm', async t => {
+  await t.test('a file in place of Slurm', { skip: NOT_WHOLE }, async t => {
     const own = join(folder(t), 'own');
     const file = join(folder(t), 'site.jsonl');
     const head = { schema: 1, scheduler: 'LSF', cluster: 'site', version: '10.1', daemon: 'sbatchd' };

@@ -12,7 +12,7 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import t, { type Test } from 'tap';
-import { compiled, compileMon, SANITIZED } from '../kit/compiling.js';
+import { CHECKED, compiled, compileMon } from '../kit/compiling.js';
 import { lacks } from '../kit/lacking.js';
 import { pssOf, say, startMon } from '../kit/mon.js';
 import { folder } from '../kit/places.js';
@@ -22,7 +22,7 @@ import { until } from '../kit/until.js';
 t.setTimeout(600_000);
 
 /** Built with sanitizers, and with a time limit of one second. */
-const EYED = compiled(t, 'mon', 'hasty/beoboard-mon', SANITIZED);
+const EYED = compiled(t, 'mon', 'hasty/beoboard-mon', CHECKED);
 const noMusl = lacks('musl-tools', 'musl-gcc');
 const SMALL = compiled(t, 'mon', 'hasty/beoboard-mon');
 /** KiB, as PSS. */

@@ -26,7 +26,7 @@ import {
 } from './judge.js';
 import { isWhole, makeSummed } from './report.js';
 
-const SEED = Number(process.env.SEED ?? Math.floor(Math.random() * 1e6));
+const SEED = Number(process.env.SEED ?? 1);
 const MS = 1e6;
 const S = 1e9;
 

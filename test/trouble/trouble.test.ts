@@ -1,4 +1,6 @@
 // The list of trouble: its lines, their order, their times, and what dims them.
+//
+// @whole
 
 import t from 'tap';
 import type { Ack } from '../../src/acks/acks.js';
@@ -21,6 +23,7 @@ import { type Besides, troubleOf } from '../../src/trouble/trouble.js';
 import { random } from '../kit/brokenboards.js';
 import { busy, type MadeBoard, type MadeNode, madeBoard, NOW, REAL } from '../kit/madeboard.js';
 import { folder } from '../kit/places.js';
+import { NOT_WHOLE } from '../kit/whole.js';
 
 const MINUTE = 60;
 const readonly = busy(1, { flags: 1 << bits.flags.root_readonly });
@@ -336,7 +339,7 @@ t.test('a receiver that stands, and one that has just begun, change nothing of w
   t.match(lines([...flapping, ...many('n[2-9]')]), [{ key: 'silent', dim: 'ended', since: at(100), ended: at(50) }]);
 });
 
-t.test('a hundred thousand nodes behind one link', async t => {
+t.test('a hundred thousand nodes behind one link', { skip: NOT_WHOLE }, async t => {
   const nodes = many('n[000001-100000]', { age: 60, silence: { began: 60 } });
   t.match(lines(nodes, { links: { 1: { state: [], changed: 59 } } }), [{ key: 'link:eth0', count: 100_000 }]);
   t.match(lines(nodes), [{ key: /^together:at-/, count: 100_000 }]);
