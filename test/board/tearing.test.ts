@@ -16,7 +16,7 @@ import { build, compare, SANITIZED, scenarios, tear, textsOf } from './tearing.j
 t.comment(`SEED=${SEED}`);
 t.setTimeout(600_000);
 
-/** Of test/steps.c: what it kills the writer in. */
+/** Of c/test/steps.c: what it kills the writer in. */
 const SCENES = ['another name', 'the second report', 'a duplicate', 'a stranger', 'a link that goes down'];
 
 const has = (program: string) => spawnSync(program, ['--version']).error === undefined;

@@ -15,6 +15,7 @@ import type { SchedulerJob, SchedulerNode } from '../../src/schedulerfile/schedu
 import { stateText } from '../../src/schedulerfile/statefile.js';
 import { parseNodes } from '../../src/schedulers/slurm/answers.js';
 import { replaceFile } from '../../src/service/replacefile.js';
+import { keepAlive } from '../kit/heart.js';
 import { madeState } from '../kit/madejobs.js';
 import { folder } from '../kit/places.js';
 import { PROGRAM, run, runningOf } from '../kit/program.js';
@@ -305,6 +306,7 @@ t.test('Grid Engine, another scheduler, and none', async t => {
 t.test('wherever the node does: dimmed, who and why, and when it is overdue', async t => {
   const { env, at, leave } = site(t);
   const board = makeBoard(t, { live: ['n1'], silent: ['n2', 'n3'] });
+  keepAlive(t, board.path);
   const mark = (until_ms: number) => markedReason({ reason: 'PDU', by: 'anna', until_ms });
   leave([node('n1'), drained('n2', mark(Date.UTC(2999, 0))), drained('n3', mark(Date.UTC(2020, 0)))]);
   const { stdout } = await run(['status', '--json', '--jobs', ...at(board.path)], env);

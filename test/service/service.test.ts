@@ -55,7 +55,7 @@ async function hangUp(t: Test, manager: Manager, { child }: Pick<Running, 'child
 t.test('a receiver that waits for its key file', { buffered: true, skip }, async t => {
   const manager = await Manager.start(t);
   const key = join(folder(t), 'key');
-  const argv = ['receive', '--board', boardPath(t), '--listen', '127.0.0.1:0', '--key-file', key];
+  const argv = ['receive', '--board', boardPath(t), '--capacity', '100', '--listen', '127.0.0.1:0', '--key-file', key];
   const receiver = startIn(t, { env: manager.env(WATCHDOG_MS) }, argv);
   const { pid } = receiver.child;
   await until('its start is over', () => manager.of(pid).length > 0);
