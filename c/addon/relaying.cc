@@ -113,7 +113,6 @@ struct MirrorOptions {
     options.longest_interval_ms = static_cast<uint64_t>(from.Get("longestIntervalMs").As<Napi::Number>().Int64Value());
     options.instance = static_cast<uint64_t>(Int64(from, "instance"));
     options.now_ns = Int64(from, "nowNs");
-    options.keep_ages = from.Get("keepAges").ToBoolean();
     trust.Into(options);
   }
   MirrorOptions(const MirrorOptions&) = delete;

@@ -86,7 +86,8 @@ static void judge_record(struct bb_mapped *b, uint32_t record, const struct evid
   struct bb_memory *m = memory_at(b, record);
   const uint64_t begin_ms = BB_COLUMN_STAMP(word);
   const int newest = newest_slot(b, record);
-  if (newest < 0 || begin_ms == 0 || (is_open(m) && BB_SPELL_BEGIN(m->silence) == begin_ms)) return;
+  /* One that is open has seen no report since, though a mirror may have placed its last one anew. */
+  if (newest < 0 || begin_ms == 0 || is_open(m)) return;
   /* What it said comes first: whoever sees that it is silent finds its last words. */
   store_last_words(b, record, newest);
   bb_store_release(&m->silence, begun_again(m->silence, begin_ms));
@@ -299,7 +300,7 @@ static uint64_t recent_of(const struct bb_memory *m) {
   return recent;
 }
 
-void bb_memory_repair(struct bb_mapped *b, uint32_t record) {
+void bb_memory_repair(struct bb_mapped *b, uint32_t record, int64_t clock_ns) {
   const int newest = newest_slot(b, record);
   struct bb_memory *m = memory_at(b, record);
   if (newest < 0) {
@@ -307,8 +308,7 @@ void bb_memory_repair(struct bb_mapped *b, uint32_t record) {
     return;
   }
   const struct bb_slot *last = slot_at(b, record, (uint32_t)newest), *before = other_slot(b, record, newest);
-  const uint64_t clock_ns = (uint64_t)bb_clock_ns(CLOCK_MONOTONIC),
-                 now_ns = last->stamp_ns > clock_ns ? last->stamp_ns : clock_ns;
+  const uint64_t now_ns = last->stamp_ns > (uint64_t)clock_ns ? last->stamp_ns : (uint64_t)clock_ns;
   drop_odd(m, now_ns);
   settle_episodes(m);
   if (m->remembers_since_ns == 0) bb_store(&m->remembers_since_ns, now_ns);

@@ -46,8 +46,9 @@ bool bb_memory_clear(struct bb_mapped *b, uint32_t record, uint32_t *problems);
 /* Notes which nodes are silent at `now_ns`. Once a second, after the heartbeat. */
 void bb_memory_survey(struct bb_mapped *b, int64_t now_ns);
 
-/* Makes the memory of a record agree with its two reports, whenever the writer before was killed. */
-void bb_memory_repair(struct bb_mapped *b, uint32_t record);
+/* Makes the memory of a record agree with its two reports, whenever the writer before was killed. `now_ns`:
+ * CLOCK_MONOTONIC. */
+void bb_memory_repair(struct bb_mapped *b, uint32_t record, int64_t now_ns);
 
 #ifdef __cplusplus
 }

@@ -36,7 +36,7 @@ void bb_repair(struct bb_mapped *b, uint32_t record) {
   struct bb_memory *m = memory_at(b, record);
   if (is_torn(&m->clone_head, &m->clone_tail))
     bb_write_end(&m->clone_head, begin_empty(&m->clone_head, &m->clone_tail));
-  bb_memory_repair(b, record);
+  bb_memory_repair(b, record, bb_clock_ns(CLOCK_MONOTONIC));
   if (newest < 0) {
     bb_store(column_word(b, record), 0);
     return;
@@ -132,7 +132,6 @@ void bb_copy_record(struct bb_mapped *to, uint32_t new, const struct bb_mapped *
   for (uint32_t i = 0; i < from->header->slots; i++)
     copy_block(slot_at(to, new, i), slot_at(from, old, i), BB_SLOT_BYTES, offsetof(struct bb_slot, tail));
   repair_copy_memory(to, new, from, old);
-  *column_word(to, new) = bb_load(column_word(from, old));
 }
 
 void bb_copy_board(struct bb_mapped *to, const struct bb_mapped *from) {
@@ -145,5 +144,6 @@ void bb_copy_board(struct bb_mapped *to, const struct bb_mapped *from) {
   for (uint32_t i = 0; i < records; i++) {
     bb_copy_out(record_at(to, i)->name, record_at(from, i)->name, sizeof record_at(to, i)->name);
     bb_copy_record(to, i, from, i);
+    *column_word(to, i) = bb_load(column_word(from, i));
   }
 }

@@ -18,7 +18,7 @@ void bb_repair_links(struct bb_mapped *b);
  * writer may still be running. Events are left out. */
 void bb_copy_board(struct bb_mapped *to, const struct bb_mapped *from);
 
-/* Copies a record but its name: the blocks, each completely or not at all, and all else. */
+/* Copies a record but its name and its word: the blocks, each completely or not at all, and all else. */
 void bb_copy_record(struct bb_mapped *to, uint32_t new, const struct bb_mapped *from, uint32_t old);
 
 #endif

@@ -102,6 +102,7 @@ static bool rebuild(struct bb_writer *w, uint32_t capacity, const bool *keep, co
     }
     numbers[i] = bb_new_record(&new, record_at(&w->board, i)->name);
     bb_copy_record(&new, numbers[i], &w->board, i);
+    *column_word(&new, numbers[i]) = bb_load(column_word(&w->board, i));
   }
   copy_events(&new, &w->board, numbers);
   free(numbers);

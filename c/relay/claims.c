@@ -19,13 +19,10 @@ static struct claim *claims_place_of(struct claim *table, uint32_t size, uint32_
   return &table[i];
 }
 
-static bool is_valid(const struct claim *c, uint32_t master, int64_t now_ns) {
-  return c->ns[master] != 0 && now_ns - c->ns[master] <= CLAIM_NS;
-}
-
-static bool is_any_valid(const struct claim *c, int64_t now_ns) {
+/* Whether one of these masters has made it, and it is still valid. */
+static bool is_valid(const struct claim *c, uint64_t masters, int64_t now_ns) {
   for (uint32_t k = 0; k < BB_MASTERS; k++)
-    if (is_valid(c, k, now_ns)) return true;
+    if ((masters >> k & 1) != 0 && c->ns[k] != 0 && now_ns - c->ns[k] <= CLAIM_NS) return true;
   return false;
 }
 
@@ -35,7 +32,7 @@ static bool renew_table(struct claims *c, uint32_t size, int64_t now_ns) {
   if (table == NULL) return false;
   uint32_t used = 0;
   for (uint32_t i = 0; i < c->size && used < size / 2; i++) {
-    if (!c->table[i].used || !is_any_valid(&c->table[i], now_ns)) continue;
+    if (!c->table[i].used || !is_valid(&c->table[i], UINT64_MAX, now_ns)) continue;
     *claims_place_of(table, size, c->table[i].name) = c->table[i];
     used++;
   }
@@ -74,18 +71,20 @@ static void note_name(struct claims *c, uint32_t master, uint32_t name, bool is_
 /* Whether the master calls that node live: it hears it, by a link that is well and that it has listened to for so long
  * that it would call it silent otherwise. */
 static bool is_called_live(const struct relay_index *i, const struct bb_relay_indexed *e,
-                           const struct claim_limits *limits) {
+                           const struct bb_limits *limits) {
   const unsigned link = link_of(e->word);
   const struct bb_link_evidence *by = evidence_by(i->index.evidence, link);
-  const int64_t uncertain_after_ns = bb_limit_for(limits->uncertain_after_ns, interval_of(e->word), limits->longest_ms);
-  const int64_t silent_after_ns = bb_limit_for(limits->silent_after_ns, interval_of(e->word), limits->longest_ms);
+  const uint32_t interval_ms = interval_of(e->word);
+  const uint64_t longest_ms = limits->longest_interval_ms;
+  const int64_t uncertain_after_ns = bb_limit_for((uint64_t)limits->uncertain_after_ns, interval_ms, longest_ms);
+  const int64_t silent_after_ns = bb_limit_for((uint64_t)limits->silent_after_ns, interval_ms, longest_ms);
   return BB_COLUMN_GOODBYE(e->word) == 0 && link != BB_LINK_UNKNOWN && (i->index.links_well >> link & 1) != 0 &&
          from_to(stamp_of(e->word), i->head.taken_ns) <= uncertain_after_ns &&
          from_to(by->heartbeat_ns, i->head.taken_ns) <= HEARD_NS &&
          from_to(by->listening_since_ns, by->heartbeat_ns) > silent_after_ns;
 }
 
-bool claims_note(struct claims *c, uint32_t master, const struct relay_index *i, const struct claim_limits *limits,
+bool claims_note(struct claims *c, uint32_t master, const struct relay_index *i, const struct bb_limits *limits,
                  int64_t now_ns) {
   for (uint32_t n = 0; n < i->index.count; n++) {
     const struct bb_relay_indexed e = relay_indexed(i, n);
@@ -103,10 +102,7 @@ bool claims_note(struct claims *c, uint32_t master, const struct relay_index *i,
 }
 
 bool claims_are_made(const struct claims *c, uint64_t masters, uint32_t name, int64_t now_ns) {
-  const struct claim *claim = claims_place_of(c->table, c->size, name);
-  for (uint32_t k = 0; k < BB_MASTERS; k++)
-    if ((masters >> k & 1) != 0 && is_valid(claim, k, now_ns)) return true;
-  return false;
+  return is_valid(claims_place_of(c->table, c->size, name), masters, now_ns);
 }
 
 bool claims_are_complete(const struct claims *c, uint64_t masters) {

@@ -2,6 +2,7 @@
  * not have yet. */
 #ifndef BB_CLAIMS_H
 #define BB_CLAIMS_H
+#include "../rules/order.h"
 #include "messages.h"
 
 /* The number of masters that a mirror may know: as many as its header has room for. */
@@ -24,11 +25,6 @@ struct claims {
   } masters[BB_MASTERS];
 };
 
-/* The limits by which a master is heard, and calls a node live. */
-struct claim_limits {
-  uint64_t uncertain_after_ns, silent_after_ns, longest_ms;
-};
-
 /* A table with room for the names of that many records, with those claims of the last one that are still valid. No
  * index has arrived. False: no memory; then nothing has changed. */
 bool claims_begin(struct claims *claims, uint32_t capacity, int64_t now_ns);
@@ -36,7 +32,7 @@ void claims_free(struct claims *claims);
 
 /* Notes which nodes a part of that master's index calls live. Returns whether it completes the first whole index. */
 bool claims_note(struct claims *claims, uint32_t master, const struct relay_index *index,
-                 const struct claim_limits *limits, int64_t now_ns);
+                 const struct bb_limits *limits, int64_t now_ns);
 
 /* Whether one of these masters (bit n: master n) calls the node of that name live. */
 bool claims_are_made(const struct claims *claims, uint64_t masters, uint32_t name, int64_t now_ns);

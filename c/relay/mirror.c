@@ -7,6 +7,7 @@
 #include "../board/hearing.h"
 #include "../board/memory.h"
 #include "../board/records.h"
+#include "../board/repair.h"
 #include "../board/seqlock.h"
 #include "../board/writer.h"
 #include "../format/validate.h"
@@ -27,9 +28,6 @@ struct mirrored {
   uint32_t name;   /* as in the index */
   uint64_t head;   /* of the newest stored report; 0: none */
   uint64_t stamp_ns; /* its stamp by the master's clock */
-  int64_t placed_ns; /* its stamp by ours */
-  uint64_t kept_head; /* a report that was stored before a clock stood still; 0: none */
-  int64_t kept_ns;    /* its stamp at that time */
   uint64_t skipped;  /* reports that never arrived here */
   uint8_t link;      /* the link by which it came */
   int64_t early_ns;  /* its report is from before this machine's boot, and is stored from this time on; 0: it is not */
@@ -49,12 +47,10 @@ struct bb_mirror {
   /* the board at the path while the other one is not whole; unmapped: the other one is at the path */
   struct bb_mapped before;
   struct bb_place place;
-  int64_t uncertain_after_ns, silent_after_ns;
-  uint64_t longest_ms;
   uint32_t capacity, followed;
   struct bb_keyring *keys; /* NULL: the relay is trusted */
   enum bb_auth_alg required;
-  struct bb_limits limits; /* for judging proved reports, by the master's stamps */
+  struct bb_limits limits; /* the master's */
   struct bb_order *orders; /* with keys: for each of our records */
   struct mirrored *records;
   struct claims claims;
@@ -73,14 +69,12 @@ struct bb_mirror {
   } index;
   uint32_t next_missing;
   bool gone; /* nothing may be stored until another board is begun */
+  bool stood_still; /* a clock, since the board at the path was begun */
 };
-
-static int64_t mirror_earlier(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* ---- the board ---- */
 
-static bool make_board(struct bb_mirror *m, const struct bb_mirror_options *o, struct bb_mapped *made, char *why,
-                       size_t size) {
+static struct bb_board_header mirror_header(const struct bb_mirror_options *o) {
   struct bb_board_header h;
   bb_fresh_header(&h, &(struct bb_cluster){o->cluster_name, o->cluster_id}, o->capacity);
   h.uncertain_after_ns = (uint64_t)o->uncertain_after_ns;
@@ -91,6 +85,19 @@ static bool make_board(struct bb_mirror *m, const struct bb_mirror_options *o, s
   memcpy(h.mirror_site, o->site, strnlen(o->site, sizeof h.mirror_site - 1));
   for (size_t i = 0; i < o->master_count; i++)
     memcpy(h.mirror_names[i].name, o->masters[i], strnlen(o->masters[i], sizeof h.mirror_names[i].name - 1));
+  return h;
+}
+
+/* Whether a board is of the same cluster, site and masters. */
+static bool is_same_mirror(const struct bb_board_header *a, const struct bb_board_header *b) {
+  return memcmp(a->cluster_name, b->cluster_name, sizeof a->cluster_name) == 0 &&
+         memcmp(a->mirror_site, b->mirror_site, sizeof a->mirror_site) == 0 &&
+         memcmp(a->mirror_names, b->mirror_names, sizeof a->mirror_names) == 0;
+}
+
+static bool make_board(struct bb_mirror *m, const struct bb_mirror_options *o, struct bb_mapped *made, char *why,
+                       size_t size) {
+  const struct bb_board_header h = mirror_header(o);
   if (!bb_file_create(&m->place, made, &h, why, size)) return false;
   bb_file_use_huge_pages(made, BB_BRIEFLY_NS);
   bb_begin_instance(made, o->instance);
@@ -119,12 +126,6 @@ static bool mirror_begin(struct bb_mirror *m, const struct bb_mirror_options *o)
     return false;
   }
   for (uint32_t i = 0; i < o->capacity; i++) records[i].record = NONE;
-  /* Whichever clock stood still: the earlier of both places is never too young. */
-  for (uint32_t i = 0; o->keep_ages && i < m->capacity && i < o->capacity; i++) {
-    const struct mirrored *r = &m->records[i];
-    records[i].kept_head = r->head != 0 ? r->head : r->kept_head;
-    records[i].kept_ns = r->head != 0 ? r->placed_ns : r->kept_ns;
-  }
   free(m->records);
   m->records = records;
   free(m->orders);
@@ -137,9 +138,6 @@ static bool mirror_begin(struct bb_mirror *m, const struct bb_mirror_options *o)
   m->began_ns = o->now_ns;
   m->capacity = o->capacity;
   m->followed = o->followed;
-  m->uncertain_after_ns = o->uncertain_after_ns;
-  m->silent_after_ns = o->silent_after_ns;
-  m->longest_ms = o->longest_interval_ms;
   memset(m->links, 0, sizeof m->links);
   memset(&m->header, 0, sizeof m->header);
   memset(&m->counts, 0, sizeof m->counts);
@@ -186,9 +184,19 @@ struct bb_mirror *bb_mirror_open(const struct bb_mirror_options *o, char *why, s
     return NULL;
   }
   struct bb_mapped old = {0}, made = {0};
-  bool ok = bb_file_examine(&m->place, BB_SIDE_MIRROR, NULL, &old, why, size) != BB_FOUND_FAULT;
+  const struct bb_board_header h = mirror_header(o);
+  const enum bb_found found = bb_file_examine(&m->place, BB_SIDE_MIRROR, NULL, &old, why, size);
+  bool ok = found != BB_FOUND_FAULT;
   if (ok && !mirror_begin(m, o)) ok = bb_fail(why, size, "out of memory");
-  /* Never in place: the stamps of another run of this program came from pings of another clock. */
+  /* Never in place: the stamps of another run of this program came from pings of another clock. But it stays until the
+   * next one is whole, which takes from it what it remembers. */
+  m->gone = ok && found == BB_FOUND_BOARD && old.header->lock_inode == m->place.lock_inode &&
+            is_same_mirror(old.header, &h);
+  if (m->gone) {
+    m->board = old;
+    bb_store(&old.header->state, bb_load(&old.header->state) & ~(uint64_t)BB_BOARD_STATE_CLOSED);
+    return m;
+  }
   ok = ok && make_board(m, o, &made, why, size) && bb_file_publish(&m->place, &made, why, size);
   if (ok) m->board = made;
   if (ok && old.map != NULL) bb_file_retire(&old);
@@ -226,6 +234,7 @@ static bool mirror_publish(struct bb_mirror *m) {
   }
   bb_file_retire(&m->before);
   bb_file_unmap(&m->before);
+  m->stood_still = false;
   return true;
 }
 
@@ -233,7 +242,7 @@ void bb_mirror_distrust(struct bb_mirror *m) {
   struct bb_mapped *there = m->before.map != NULL ? &m->before : &m->board;
   bb_store_release(&there->header->heartbeat_ns, 0);
   /* What is stored until another board is begun is no better. */
-  m->gone = true;
+  m->gone = m->stood_still = true;
 }
 
 int bb_mirror_check_path(struct bb_mirror *m, char *why, size_t size) {
@@ -286,7 +295,7 @@ static bool mirror_adopt(struct bb_mirror *m, uint32_t number, const char name[6
 static bool is_silent_there(const struct bb_mirror *m, const struct bb_link_evidence *said, const struct mirrored *r,
                             uint32_t interval_ms) {
   const struct bb_link_evidence *by = evidence_by(said, r->link);
-  const int64_t limit = bb_limit_for((uint64_t)m->silent_after_ns, interval_ms, m->longest_ms);
+  const int64_t limit = bb_limit_for((uint64_t)m->limits.silent_after_ns, interval_ms, m->limits.longest_interval_ms);
   return from_to(r->stamp_ns, by->heartbeat_ns) > limit && from_to(by->listening_since_ns, by->heartbeat_ns) > limit;
 }
 
@@ -307,23 +316,15 @@ static void store_again(struct bb_mirror *m, struct mirrored *r) {
   const struct bb_arrival a = {.stamp_ns = (int64_t)slot.stamp_ns,
                                .stamp_real_ns = (int64_t)slot.stamp_real_ns,
                                .link = r->doubtful || r->vetoed ? BB_LINK_UNKNOWN : r->link};
-  if (slot.link == a.link) return;
+  if (slot.link == a.link && bb_load(column_word(b, r->record)) != 0) return;
   bb_store_report(b, r->record, newest, &slot.report, &a);
   store_word(b, r->record, &a, &slot.report);
 }
 
-static void set_doubtful(struct bb_mirror *m, struct mirrored *r, bool doubtful) {
-  if (r->doubtful == doubtful) return;
-  r->doubtful = doubtful;
-  if (doubtful) m->counts.doubtful++;
-  else m->counts.doubtful--;
-}
-
-static void set_vetoed(struct bb_mirror *m, struct mirrored *r, bool vetoed) {
-  if (r->vetoed == vetoed) return;
-  r->vetoed = vetoed;
-  if (vetoed) m->counts.vetoed++;
-  else m->counts.vetoed--;
+/* Sets a mark of a record, of which it is counted how many have it. */
+static void set_mark(bool *mark, bool is_set, uint64_t *count) {
+  *count += (uint64_t)is_set - *mark;
+  *mark = is_set;
 }
 
 static uint64_t mirror_since_of(const struct listened *l) {
@@ -367,7 +368,6 @@ static enum bb_event_kind mirror_news_of(const struct bb_report *before, const s
   return (now->flags & BB_FLAGS_GOODBYE) != 0 ? BB_EVENT_KIND_GOODBYE : BB_EVENT_KIND_NONE;
 }
 
-
 /* A batch, and by which clocks it came. */
 struct batch {
   struct relay_batch of;
@@ -383,14 +383,13 @@ static bool is_unfit(const struct bb_mirror *m, const struct batch *batch, const
 }
 
 /* Whether the node itself made that report, after the last stored one. */
-static bool is_proved(struct bb_mirror *m, uint32_t record, const struct bb_relay_report *e) {
+static bool is_proved(struct bb_mirror *m, uint32_t record, const struct bb_report *report, struct bb_stamp stamp) {
   struct bb_order *order = &m->orders[record];
   /* A name that has proved a key is not trusted with a weaker proof. */
   const enum bb_auth_alg least = order->proved > m->required ? order->proved : m->required;
   enum bb_auth_alg proved;
-  if (bb_keyring_prove(m->keys, (const uint8_t *)&e->report, record, least, &proved) != BB_REASON_NONE) return false;
-  const struct bb_stamp stamp = {(int64_t)e->stamp_ns, (int64_t)e->stamp_real_ns};
-  const enum bb_verdict verdict = bb_order_judge(order, &e->report, proved, stamp, &m->limits).verdict;
+  if (bb_keyring_prove(m->keys, (const uint8_t *)report, record, least, &proved) != BB_REASON_NONE) return false;
+  const enum bb_verdict verdict = bb_order_judge(order, report, proved, stamp, &m->limits).verdict;
   return verdict != BB_DUPLICATE && verdict != BB_REFUSED;
 }
 
@@ -401,10 +400,35 @@ static void pass_over(struct bb_mirror *m, struct mirrored *r, const struct bb_r
   r->stamp_ns = e->stamp_ns;
   r->link = (uint8_t)(e->link < BB_LINKS ? e->link : BB_LINK_UNKNOWN);
   r->early_ns = 0;
-  set_doubtful(m, r, true);
+  set_mark(&r->doubtful, true, &m->counts.doubtful);
   store_again(m, r);
   receive_missing(m, r);
   m->counts.unproved++;
+}
+
+/* Whether the node made both reports of a record of the board before; then what comes must be newer. */
+static bool are_proved(struct bb_mirror *m, uint32_t record, uint32_t old, int newest) {
+  for (int i = 1; m->keys != NULL && i >= 0; i--) {
+    const struct bb_slot *s = slot_at(&m->before, old, (uint32_t)(newest ^ i));
+    const struct bb_stamp stamp = {(int64_t)s->stamp_ns, (int64_t)s->stamp_real_ns};
+    if (s->head == 0 || s->head != s->tail || is_proved(m, record, &s->report, stamp)) continue;
+    memset(&m->orders[record], 0, sizeof m->orders[record]);
+    return false;
+  }
+  return true;
+}
+
+/* What the board before has of the node, but its word: with the number of a link of the master before. Returns the
+ * newest slot; -1: there is none. */
+static int recall(struct bb_mirror *m, uint32_t record, int64_t now_ns) {
+  struct bb_mapped *b = &m->board;
+  const char *name = record_at(b, record)->name;
+  const uint32_t old = m->before.map == NULL ? NONE : bb_record_of(&m->before, name, bb_hash_of(&m->before, name));
+  const int there = old == NONE ? -1 : newest_slot(&m->before, old);
+  if (there < 0 || !are_proved(m, record, old, there)) return -1;
+  bb_copy_record(b, record, &m->before, old);
+  bb_memory_repair(b, record, now_ns);
+  return newest_slot(b, record);
 }
 
 static void store_report(struct bb_mirror *m, const struct batch *batch, const struct bb_relay_report *e) {
@@ -419,14 +443,15 @@ static void store_report(struct bb_mirror *m, const struct batch *batch, const s
   }
   struct mirrored *r = &m->records[e->record];
   if (e->head <= r->head || !mirror_adopt(m, e->record, e->report.hostname)) return;
-  const int newest = newest_slot(b, r->record);
-  const struct bb_slot *before = newest < 0 ? NULL : slot_at(b, r->record, (uint32_t)newest);
+  int newest = newest_slot(b, r->record);
   const uint32_t link = e->link < BB_LINKS ? (uint32_t)e->link : BB_LINK_UNKNOWN;
   const struct mirrored now = {.stamp_ns = e->stamp_ns, .link = (uint8_t)link};
-  const int64_t limit = bb_limit_for((uint64_t)m->silent_after_ns, e->report.interval_ms, m->longest_ms);
+  const int64_t limit = bb_limit_for((uint64_t)m->limits.silent_after_ns, e->report.interval_ms,
+                                     m->limits.longest_interval_ms);
   int64_t stamp_ns = bounds_lower(batch->clock, e->stamp_ns);
   if (stamp_ns > batch->now_ns) stamp_ns = batch->now_ns;
-  if (before != NULL && stamp_ns < (int64_t)before->stamp_ns) stamp_ns = (int64_t)before->stamp_ns;
+  if (newest >= 0 && stamp_ns < (int64_t)slot_at(b, r->record, (uint32_t)newest)->stamp_ns)
+    stamp_ns = (int64_t)slot_at(b, r->record, (uint32_t)newest)->stamp_ns;
   if (stamp_ns < (int64_t)NS_PER_MS) {
     /* From before this machine's boot, which no word can express. With the time of the boot it would be too young,
      * until that is long ago. */
@@ -435,16 +460,23 @@ static void store_report(struct bb_mirror *m, const struct batch *batch, const s
     if (batch->now_ns <= limit) return;
     stamp_ns = (int64_t)NS_PER_MS;
   }
-  if (m->keys != NULL && !is_proved(m, r->record, e)) {
+  const bool is_first = newest < 0;
+  if (is_first) newest = recall(m, r->record, batch->now_ns);
+  const struct bb_slot *before = newest < 0 ? NULL : slot_at(b, r->record, (uint32_t)newest);
+  /* It lay on the board before. */
+  const bool is_known = is_first && before != NULL && memcmp(&before->report, &e->report, sizeof e->report) == 0;
+  const struct bb_stamp stamp = {(int64_t)e->stamp_ns, (int64_t)e->stamp_real_ns};
+  if (m->keys != NULL && !is_known && !is_proved(m, r->record, &e->report, stamp)) {
     pass_over(m, r, e);
     return;
   }
   /* See proto/relay-v1.md, Time: a doubtful node is not called silent. */
   const bool is_old = (int64_t)(batch->of.head.taken_ns - e->stamp_ns) > FRESH_NS;
   bool doubtful = is_old && !is_silent_there(m, batch->of.board.evidence, &now, e->report.interval_ms);
-  /* And neither is a node that was heard before a clock stood still, until the master calls it silent. */
-  if (e->head == r->kept_head && r->kept_ns < stamp_ns) {
-    stamp_ns = r->kept_ns;
+  /* Whichever clock stood still: the earlier of both places is never too young. And a node that was heard before that
+   * is not silent, either, until the master calls it silent. */
+  if (is_known && m->stood_still && (int64_t)before->stamp_ns < stamp_ns) {
+    stamp_ns = (int64_t)before->stamp_ns;
     doubtful = true;
   }
   struct listened *l = &m->links[link];
@@ -453,7 +485,8 @@ static void store_report(struct bb_mirror *m, const struct batch *batch, const s
     if ((int64_t)b->header->evidence[link].heartbeat_ns - stamp_ns > limit) doubtful = true;
     l->worst_ns = error_ns;
   }
-  const enum bb_event_kind news = before == NULL ? BB_EVENT_KIND_NONE : mirror_news_of(&before->report, &e->report);
+  const enum bb_event_kind news =
+      before == NULL || is_known ? BB_EVENT_KIND_NONE : mirror_news_of(&before->report, &e->report);
   struct bb_record *record = record_at(b, r->record);
   if (r->head != 0 && e->head > r->head + 2) {
     const uint64_t skipped = (e->head - r->head) / 2 - 1;
@@ -462,21 +495,21 @@ static void store_report(struct bb_mirror *m, const struct batch *batch, const s
   }
   r->head = e->head;
   r->stamp_ns = e->stamp_ns;
-  r->placed_ns = stamp_ns;
   r->link = (uint8_t)link;
   r->early_ns = 0;
-  set_doubtful(m, r, doubtful);
-  set_vetoed(m, r, false);
+  set_mark(&r->doubtful, doubtful, &m->counts.doubtful);
+  set_mark(&r->vetoed, false, &m->counts.vetoed);
   const struct bb_arrival a = {
       .stamp_ns = stamp_ns, .stamp_real_ns = (int64_t)e->stamp_real_ns, .link = doubtful ? BB_LINK_UNKNOWN : link};
-  const struct bb_after after = bb_memory_begin(b, r->record, newest, &e->report, stamp_ns);
+  const struct bb_after after =
+      is_known ? (struct bb_after){0} : bb_memory_begin(b, r->record, newest, &e->report, stamp_ns);
   bb_store_report(b, r->record, newest, &e->report, &a);
   bb_add(&record->accepted, 1);
   if (m->keys != NULL) bb_store(&record->auth_proved, m->orders[r->record].proved);
   bb_store((uint64_t *)&record->offset_us, (uint64_t)offset_us(&e->report, &a));
   bb_add(&b->header->accepted, 1);
   store_word(b, r->record, &a, &e->report);
-  bb_memory_end(b, r->record, after, &e->report, stamp_ns);
+  if (!is_known) bb_memory_end(b, r->record, after, &e->report, stamp_ns);
   if (news != BB_EVENT_KIND_NONE) bb_add_event(b, news, r->record, 0, &a);
   m->counts.laid++;
   receive_missing(m, r);
@@ -492,16 +525,13 @@ static void store_memory(struct bb_mirror *m, const struct batch *batch, uint32_
   const uint64_t sequence = to->clone_head + 2;
   const uint32_t interval_ms = interval_of(*column_word(&m->board, record));
   /* Not by another time alone: the same one becomes later when more is known about the master's clock. */
-  const bool is_new = !bb_clone_lasts(to->clone_ns, since_ns, interval_ms, m->longest_ms) &&
-                      bb_clone_lasts(last_ns, (uint64_t)batch->now_ns, interval_ms, m->longest_ms);
-  uint64_t address[2], other[2];
-  memcpy(address, e->clone_address, sizeof address);
-  memcpy(other, e->clone_other, sizeof other);
+  const bool is_new = !bb_clone_lasts(to->clone_ns, since_ns, interval_ms, m->limits.longest_interval_ms) &&
+                      bb_clone_lasts(last_ns, (uint64_t)batch->now_ns, interval_ms, m->limits.longest_interval_ms);
   bb_write_begin(&to->clone_head, &to->clone_tail, sequence);
   bb_store(&to->clone_since_ns, since_ns);
   bb_store(&to->clone_ns, last_ns);
-  bb_copy_in(to->clone_address, address, sizeof address);
-  bb_copy_in(to->clone_other, other, sizeof other);
+  bb_copy_in(to->clone_address, e->clone_address, sizeof to->clone_address);
+  bb_copy_in(to->clone_other, e->clone_other, sizeof to->clone_other);
   bb_write_end(&to->clone_head, sequence);
   if (last_ns > m->board.header->clone_ns) bb_store(&m->board.header->clone_ns, last_ns);
   if (is_new) bb_add_event(&m->board, BB_EVENT_KIND_CLONE, record, 0, NULL);
@@ -523,18 +553,12 @@ static void store_record(struct bb_mirror *m, const struct batch *batch, const s
   struct bb_record *to = record_at(b, r->record);
   bb_store(&to->lost, e->lost);
   bb_store(&to->unheard, e->unheard + r->skipped);
-  bb_store(&to->duplicate, e->duplicate);
-  bb_store(&to->late, e->late);
-  bb_store(&to->refused, e->refused);
-  bb_store(&to->restarts, e->restarts);
-  bb_store(&to->reboots, e->reboots);
-  bb_store(&to->resets, e->resets);
+  bb_copy_in(&to->duplicate, &e->duplicate,
+             offsetof(struct bb_record, offset_us) - offsetof(struct bb_record, duplicate));
   /* With keys, what was proved here. */
   if (m->keys == NULL) bb_store(&to->auth_proved, e->auth_proved);
   bb_store(&to->flags, e->flags & BB_RECORD_FLAGS_KNOWN);
-  uint64_t address[2];
-  memcpy(address, e->address_before, sizeof address);
-  bb_copy_in(to->address_before, address, sizeof address);
+  bb_copy_in(to->address_before, e->address_before, sizeof to->address_before);
   bb_store(&to->address_ns, bounds_shown(batch->clock, e->address_ns));
   const uint64_t sequence = to->order_head + 2;
   bb_write_begin(&to->order_head, &to->order_tail, sequence);
@@ -542,8 +566,7 @@ static void store_record(struct bb_mirror *m, const struct batch *batch, const s
   bb_store(&to->refusal_ns, bounds_shown(batch->clock, e->refusal_ns));
   bb_store(&to->refusal_real_ns, e->refusal_real_ns);
   bb_store((uint64_t *)&to->refusal_offset_us, (uint64_t)e->refusal_offset_us);
-  memcpy(address, e->address, sizeof address);
-  bb_copy_in(to->address, address, sizeof address);
+  bb_copy_in(to->address, e->address, sizeof to->address);
   bb_store(&to->port, e->port);
   bb_write_end(&to->order_head, sequence);
   store_memory(m, batch, r->record, e);
@@ -558,18 +581,15 @@ static void store_link(struct bb_mirror *m, const struct batch *batch, const str
   struct bb_mapped *b = &m->board;
   const uint32_t number = e->number;
   struct bb_link link = e->link;
-  if (number == 0 || number >= BB_LINKS || memchr(link.name, 0, sizeof link.name) == NULL) {
+  const bool is_new = !has_entry(number, b->header->links_used);
+  if (number == 0 || number >= BB_LINKS || memchr(link.name, 0, sizeof link.name) == NULL ||
+      (!is_new && number != BB_LINK_OTHERS && memcmp(link_at(b, number)->name, link.name, sizeof link.name) != 0)) {
     m->counts.unfit++;
     return;
   }
-  const bool is_new = !has_entry(number, m->board.header->links_used);
-  struct bb_link *to = link_at(b, number);
   /* Entries come in the order of their numbers; one that was added meanwhile comes with the next thorough sweep. */
   if (is_new && number != b->header->links_used + 1) return;
-  if (!is_new && number != BB_LINK_OTHERS && memcmp(to->name, link.name, sizeof link.name) != 0) {
-    m->counts.unfit++;
-    return;
-  }
+  struct bb_link *to = link_at(b, number);
   link.changed_ns = bounds_shown(batch->clock, link.changed_ns);
   link.dark_since_ns = bounds_shown(batch->clock, link.dark_since_ns);
   link.unjoined_since_ns = bounds_shown(batch->clock, link.unjoined_since_ns);
@@ -593,8 +613,7 @@ static void store_link(struct bb_mirror *m, const struct batch *batch, const str
 /* Since when it listens, as the master says now. */
 static void hear_since(struct listened *l, uint64_t since, const struct bb_mirror_clock *clock) {
   const int64_t at = bounds_upper(clock, since);
-  if (since != l->since) l->since_ns = at;
-  else if (at < l->since_ns) l->since_ns = at;
+  if (since != l->since || at < l->since_ns) l->since_ns = at;
   l->since = since;
 }
 
@@ -604,7 +623,7 @@ static void hear_since(struct listened *l, uint64_t since, const struct bb_mirro
 static void mirror_hear(struct bb_mirror *m, const struct batch *batch) {
   struct bb_board_header *h = m->board.header;
   const struct bb_mirror_clock *c = batch->clock;
-  const int64_t steady_ns = 2 * ((m->silent_after_ns + FRESH_NS) / BOUNDS_RATE);
+  const int64_t steady_ns = 2 * ((m->limits.silent_after_ns + FRESH_NS) / BOUNDS_RATE);
   for (uint32_t i = 1; i < BB_LINKS; i++) {
     const struct bb_link_evidence *said = &batch->of.board.evidence[i];
     struct listened *l = &m->links[i];
@@ -614,7 +633,8 @@ static void mirror_hear(struct bb_mirror *m, const struct batch *batch) {
     hear_since(l, said->listening_since_ns, c);
     bb_store(&h->evidence[i].listening_since_ns, mirror_since_of(l));
     /* An earlier one is true, too; no master's clock has said one that is ahead of us. */
-    const int64_t at = mirror_earlier(bounds_lower(c, said->heartbeat_ns) - l->worst_ns - steady_ns, batch->now_ns);
+    const int64_t lower = bounds_lower(c, said->heartbeat_ns) - l->worst_ns - steady_ns,
+                  at = lower < batch->now_ns ? lower : batch->now_ns;
     if (at > (int64_t)h->evidence[i].heartbeat_ns) bb_store_release(&h->evidence[i].heartbeat_ns, (uint64_t)at);
   }
   if (!bounds_are_known(c, batch->of.board.heartbeat_ns) || !bounds_are_known(c, batch->of.board.listening_since_ns))
@@ -622,11 +642,12 @@ static void mirror_hear(struct bb_mirror *m, const struct batch *batch) {
   hear_since(&m->header, batch->of.board.listening_since_ns, c);
   bb_store(&h->listening_since_ns, mirror_since_of(&m->header));
   if (!m->counts.whole || (h->heartbeat_ns == 0 && waits_for_claims(m, batch->now_ns))) return;
-  const int64_t at = mirror_earlier(bounds_lower(c, batch->of.board.heartbeat_ns), batch->now_ns);
+  const int64_t lower = bounds_lower(c, batch->of.board.heartbeat_ns), behind_ns = batch->now_ns - lower,
+                at = behind_ns > 0 ? lower : batch->now_ns;
   if (at <= (int64_t)h->heartbeat_ns) return;
   m->hearing.heard_ns = at;
   bb_add(&h->drains, 1);
-  bb_store(&h->mirror_behind_ns, batch->now_ns > at ? (uint64_t)(batch->now_ns - at) : 0);
+  bb_store(&h->mirror_behind_ns, behind_ns > 0 ? (uint64_t)behind_ns : 0);
   bb_store_release(&h->heartbeat_ns, (uint64_t)at);
 }
 
@@ -634,7 +655,7 @@ void bb_mirror_gap(struct bb_mirror *m, int64_t now_ns) {
   if (m->gone) return;
   struct bb_board_header *h = m->board.header;
   const struct bb_link_evidence e = {h->heartbeat_ns, h->listening_since_ns};
-  const int64_t floor_ns = now_ns + bb_hearing_anew(&m->hearing, e, m->silent_after_ns, now_ns);
+  const int64_t floor_ns = now_ns + bb_hearing_anew(&m->hearing, e, m->limits.silent_after_ns, now_ns);
   for (uint32_t i = 1; i < BB_LINKS; i++) {
     m->links[i].floor_ns = floor_ns;
     if (has_entry(i, m->board.header->links_used))
@@ -678,20 +699,14 @@ static bool is_held(const struct mirrored *r, const struct bb_relay_indexed *e, 
   return e->number == 0 || (r->head != 0 && (int32_t)((uint32_t)(r->head / 2) - e->number) >= 0);
 }
 
-static uint32_t interval_at(const struct bb_mirror *m, const struct mirrored *r) {
-  return interval_of(*column_word(&m->board, r->record));
-}
-
 enum bb_mirror_outcome bb_mirror_index(struct bb_mirror *m, const uint8_t *message, size_t length, int64_t now_ns) {
   struct relay_index i;
   if (m->gone) return BB_MIRROR_UNPLACED;
   if (!relay_read_index(&i, message, length)) return BB_MIRROR_MALFORMED;
   if (i.index.part == 0) {
-    m->index.waits = false;
+    memset(&m->index, 0, sizeof m->index);
     m->index.under_way = true;
     m->index.number = i.index.number;
-    m->index.next_part = 0;
-    m->index.records = m->index.missing = 0;
   }
   if (!m->index.under_way || m->index.number != i.index.number || m->index.next_part != i.index.part ||
       m->index.records != i.index.first) {
@@ -702,13 +717,12 @@ enum bb_mirror_outcome bb_mirror_index(struct bb_mirror *m, const uint8_t *messa
     const struct bb_relay_indexed e = relay_indexed(&i, n);
     struct mirrored *r = &m->records[i.index.first + n];
     const bool is_missing = !is_held(r, &e, now_ns);
-    m->counts.missing -= r->missing;
-    r->missing = is_missing;
-    m->counts.missing += r->missing;
+    set_mark(&r->missing, is_missing, &m->counts.missing);
     m->index.missing += is_missing;
     /* At that age, the master itself calls it silent by now. */
-    if (r->doubtful && !is_missing && is_silent_there(m, i.index.evidence, r, interval_at(m, r))) {
-      set_doubtful(m, r, false);
+    if (r->doubtful && !is_missing &&
+        is_silent_there(m, i.index.evidence, r, interval_of(*column_word(&m->board, r->record)))) {
+      set_mark(&r->doubtful, false, &m->counts.doubtful);
       store_again(m, r);
     }
   }
@@ -748,12 +762,13 @@ void bb_mirror_review(struct bb_mirror *m, uint64_t heard, int64_t now_ns) {
     const uint64_t word = *column_word(b, r->record);
     if (word == 0) continue;
     /* Before it can become silent: a veto that comes too late would leave it silent for a while. */
-    const bool unheard = now_ns - (int64_t)stamp_of(word) >
-                         bb_limit_for((uint64_t)m->uncertain_after_ns, interval_of(word), m->longest_ms);
+    const bool unheard =
+        now_ns - (int64_t)stamp_of(word) >
+        bb_limit_for((uint64_t)m->limits.uncertain_after_ns, interval_of(word), m->limits.longest_interval_ms);
     const bool veto = unheard && BB_COLUMN_GOODBYE(word) == 0 &&
                       claims_are_made(&m->claims, others_of(heard, m->followed), r->name, now_ns);
     if (veto == r->vetoed) continue;
-    set_vetoed(m, r, veto);
+    set_mark(&r->vetoed, veto, &m->counts.vetoed);
     store_again(m, r);
   }
   bb_store(&b->header->mirror_vetoed, m->counts.vetoed);
@@ -765,9 +780,8 @@ enum bb_mirror_outcome bb_mirror_claims(struct bb_mirror *m, uint32_t master, co
   struct relay_index i;
   if (m->gone) return BB_MIRROR_ACCEPTED;
   if (master >= BB_MASTERS || !relay_read_index(&i, message, length)) return BB_MIRROR_MALFORMED;
-  const struct claim_limits limits = {(uint64_t)m->uncertain_after_ns, (uint64_t)m->silent_after_ns, m->longest_ms};
   /* The board may have waited only for that. */
-  if (claims_note(&m->claims, master, &i, &limits, now_ns)) bb_mirror_review(m, m->heard, now_ns);
+  if (claims_note(&m->claims, master, &i, &m->limits, now_ns)) bb_mirror_review(m, m->heard, now_ns);
   return BB_MIRROR_ACCEPTED;
 }
 

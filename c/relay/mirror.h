@@ -28,8 +28,6 @@ struct bb_mirror_options {
   uint64_t longest_interval_ms; /* 0: no limit */
   uint64_t instance;
   int64_t now_ns;  /* Every link listens since then. */
-  /* After a clock stood still, for the same board of the same master: no report may be younger than before. */
-  bool keep_ages;
   /* Without keys the relay's word is enough. With them each report has to be proved and in order as a receiver has it
    * (order.h), by the master's stamps. */
   const struct bb_key *keys;

@@ -131,6 +131,15 @@ static uint64_t hash_words(uint64_t hash, const void *words, size_t bytes) {
   return hash;
 }
 
+/* The bytes from one field to another. What a relay_record has of a record lies alike in both. */
+#define SPAN(type, first, next) (offsetof(type, next) - offsetof(type, first))
+BB_STATIC_ASSERT(SPAN(struct bb_relay_record, accepted, auth_proved) == SPAN(struct bb_record, accepted, offset_us) &&
+                     SPAN(struct bb_relay_record, refusal_reason, address_before) ==
+                         SPAN(struct bb_record, refusal_reason, port) &&
+                     SPAN(struct bb_relay_record, clone_since_ns, settled) ==
+                         SPAN(struct bb_memory, clone_since_ns, clone_tail),
+                 "counters, refusal and clone of a record");
+
 /* Copies what is sent of a record besides its reports. False: no whole copy could be made. */
 static bool copy_counters(const struct bb_sweep *h, uint32_t number, struct bb_relay_record *out) {
   const uint8_t *const in = record_of(h->board, number);
@@ -146,22 +155,10 @@ static bool copy_counters(const struct bb_sweep *h, uint32_t number, struct bb_r
   }
   memcpy(out->name, r.name, sizeof out->name);
   out->name[sizeof out->name - 1] = 0;
-  out->accepted = r.accepted;
-  out->lost = r.lost;
-  out->unheard = r.unheard;
-  out->duplicate = r.duplicate;
-  out->late = r.late;
-  out->refused = r.refused;
-  out->restarts = r.restarts;
-  out->reboots = r.reboots;
-  out->resets = r.resets;
+  memcpy(&out->accepted, &r.accepted, SPAN(struct bb_record, accepted, offset_us));
   out->auth_proved = r.auth_proved;
   out->flags = r.flags;
-  out->refusal_reason = r.refusal_reason;
-  out->refusal_ns = r.refusal_ns;
-  out->refusal_real_ns = r.refusal_real_ns;
-  out->refusal_offset_us = r.refusal_offset_us;
-  memcpy(out->address, r.address, sizeof out->address);
+  memcpy(&out->refusal_reason, &r.refusal_reason, SPAN(struct bb_record, refusal_reason, port));
   memcpy(out->address_before, r.address_before, sizeof out->address_before);
   out->address_ns = r.address_ns;
   out->port = r.port;
@@ -171,10 +168,7 @@ static bool copy_counters(const struct bb_sweep *h, uint32_t number, struct bb_r
   if (bb_read_block(&m, in + h->board->header.memory_offset, clone_bytes, offsetof(struct bb_memory, clone_tail),
                     BB_TRIES, &empty) == 0)
     return empty;
-  out->clone_since_ns = m.clone_since_ns;
-  out->clone_ns = m.clone_ns;
-  memcpy(out->clone_address, m.clone_address, sizeof out->clone_address);
-  memcpy(out->clone_other, m.clone_other, sizeof out->clone_other);
+  memcpy(&out->clone_since_ns, &m.clone_since_ns, SPAN(struct bb_memory, clone_since_ns, clone_tail));
   return true;
 }
 

@@ -36,8 +36,6 @@ export interface MirrorOptions extends SharedBoardOptions {
   followed: number;
   instance: bigint;
   nowNs: bigint;
-  /** After a clock stood still: the age of no report of the same board may be smaller than before. */
-  keepAges?: boolean;
 }
 
 /** The fate of a message to a mirror; by these numbers. */

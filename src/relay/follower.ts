@@ -203,14 +203,14 @@ export class RelayFollower {
   }
 
   /** Begins another board. Returns false if that is not possible now; then nothing is written. */
-  #renew(limits: typeof NO_LIMITS, keepAges = false): boolean {
+  #renew(limits: typeof NO_LIMITS): boolean {
     const now = this.now();
     this.#next = undefined;
     this.#indexAt = now;
     if (now - this.#failedNs < LOOK_NS) return false;
     this.#limits = limits;
     try {
-      this.#mirror.renew({ ...this.#boardOptions(), keepAges });
+      this.#mirror.renew(this.#boardOptions());
     } catch (error) {
       this.#failedNs = now;
       this.trouble.why = (error as Error).message;
@@ -322,9 +322,8 @@ export class RelayFollower {
       this.#refuse('cluster', `${master.name} has the board of cluster "${board.cluster_name}"`);
       return false;
     }
-    const keepAges = !this.#steady && head.board === this.#board;
     this.#board = undefined;
-    if (!this.#renew(limitsOf(board), keepAges)) return false;
+    if (!this.#renew(limitsOf(board))) return false;
     this.#board = head.board;
     return true;
   }

@@ -198,7 +198,14 @@ const C_MAY: Record<string, string[]> = {
   // The one owner of what is known of links: it can write nothing board-wide.
   'receive/links': ['base', 'board', 'linktable', 'receive/sockets'],
   receive: ['base', 'board', 'writer', 'receive/sockets', 'receive/links'],
-  relay: ['format', 'rules', 'board', 'writer', 'judge', 'board/mapped', 'board/file', 'board/memory', 'board/records'],
+  relay: [
+    'format',
+    'rules',
+    'board',
+    'writer',
+    'judge',
+    ...['mapped', 'file', 'memory', 'records', 'repair'].map(part => `board/${part}`),
+  ],
   addon: ['api', 'base', 'format', 'rules', 'board', 'writer', 'judge', 'receive', 'relay'],
   // Schedulers link this, so it contains nothing of the writer.
   lib: ['api', 'board', 'judge'],

@@ -187,6 +187,75 @@ t.test('what a mirror remembers is its own', async t => {
   t.same(w.wrong, []);
 });
 
+t.test('what a mirror remembers outlives its restart, and another master', async t => {
+  const w = new World(folder(t));
+  t.teardown(() => w.end());
+  for (const name of ['m1', 'm2']) w.addMaster(name).startRelay();
+  w.addNodes(20);
+  w.startMirror();
+  w.run(20n * S);
+  const [node] = w.addNodes(1) as [Node];
+  node.dead = true;
+  for (const oom_kills of [0, 2]) {
+    w.run(1n * S);
+    const report = { hostname: node.name, seq: oom_kills + 1, start_boot_ns: 0n, t_boot_ns: w.now, t_real_ns: w.now };
+    const bytes = makeReport({ ...report, valid: 1n << BigInt(bits.valid.vmstat), oom_kills }, CLUSTER);
+    for (const { writer, now, name } of w.masters)
+      if (writer.deliver(bytes, now, w.now, 'eth0') === 0) node.heard.set(name, w.now);
+  }
+  const [died] = w.nodes as [Node];
+  died.dead = true;
+  w.run(15n * S);
+  /** Times as of the mirror's clock: they stay, whatever is done to the mirror. */
+  const remembered = () =>
+    [...w.mirror().nodes()]
+      .filter(({ name }) => name === died.name || name === node.name)
+      .map(({ name, memory }) => {
+        const { silence, sinceMs = 0 } = memory ?? {};
+        const at = (ago: number | undefined) => ago !== undefined && Number(w.mirrorNow / MS) - ago;
+        return [
+          ...[name, at(sinceMs), at(silence?.beganMs), silence?.count, at(silence?.endedMs)],
+          ...[memory?.recent, memory?.episode('oom')?.count],
+        ];
+      })
+      .sort();
+  const before = remembered();
+  const silent = (name: string) => before.find(([of]) => of === name);
+  t.match(silent(died.name), [died.name, Number, Number, 1, false, []]);
+  t.match(silent(node.name), [node.name, Number, Number, 1, false, ['oom'], 1]);
+  const restart = (awayNs: bigint) => {
+    w.follower?.end();
+    w.follower = undefined;
+    const names = [...w.mirror().nodes()].length;
+    w.run(awayNs);
+    w.startMirror();
+    w.run(1n * S);
+    t.equal([...w.mirror().nodes()].length, names, 'no board with fewer nodes stands there meanwhile');
+    w.run(9n * S);
+  };
+  restart(2n * S);
+  t.match(w.counts(), { live: 19, silent: 2 });
+  t.same(remembered(), before, 'after a restart');
+  const followed = w.follower?.followed;
+  w.masters.find(({ name }) => name === followed)?.killRelay();
+  w.run(10n * S);
+  t.not(w.follower?.followed, followed);
+  t.match(w.counts(), { live: 19, silent: 2 });
+  t.same(remembered(), before, 'with the other master');
+  // What ends while no mirror runs ends with the next report.
+  w.follower?.end();
+  w.follower = undefined;
+  died.dead = false;
+  w.run(3n * S);
+  w.startMirror();
+  w.run(10n * S);
+  t.match(w.counts(), { live: 20, silent: 1 });
+  const [, , began, count, ended] = remembered().find(([of]) => of === died.name) ?? [];
+  t.same([began, count], silent(died.name)?.slice(2, 4));
+  t.ok(Number(ended) > Number(began), 'its end');
+  t.same(w.wrong, []);
+});
+
 t.test('what is cleared at the master is over at its mirror', async t => {
   const w = world(t);
   const [master] = w.masters as [Master];

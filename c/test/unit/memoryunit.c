@@ -421,7 +421,7 @@ static void check_corrupt(void) {
     lay_up_to(5);
     struct bb_memory *m = memory_at(&board, RECORD);
     for (uint64_t *word = &m->recent; word < (uint64_t *)(m + 1); word++) *word = odd[i];
-    bb_memory_repair(&board, RECORD);
+    bb_memory_repair(&board, RECORD, 0);
     check_memory("repaired");
     lay_up_to(8);
     wait_up_to(30);
