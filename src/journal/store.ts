@@ -1,7 +1,7 @@
 // The files of a journal: lines are appended to the newest segment, which is followed by another at the end of the UTC
 // day and when it is full; the oldest go. A line that cannot be written waits, in bounded room, and then is counted.
 
-import { closeSync, fsyncSync, lstatSync, openSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { closeSync, lstatSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
@@ -17,7 +17,7 @@ import {
   segmentsOf,
   writeLine,
 } from '../journalfile/format.js';
-import { codeOf, type FolderKind, isStillAt, lockAlone, openOwnFolder } from '../service/ownfolder.js';
+import { codeOf, type FolderKind, isStillAt, lockAlone, openOwnFolder, syncFolder } from '../service/ownfolder.js';
 import { oneLine } from '../text/text.js';
 
 /** So many bytes of lines wait for a disk. */
@@ -108,11 +108,17 @@ class SegmentWriter {
       await this.handle.datasync();
       this.#end += bytes.length;
     } catch (error) {
-      await this.handle.truncate(this.#end).catch(() => {
-        this.isTorn = true;
-      });
+      await this.cut(this.#end);
       throw error;
     }
+  }
+
+  /** Takes away what stands behind this end. */
+  async cut(end: number): Promise<void> {
+    this.#end = end;
+    await this.handle.truncate(end).catch(() => {
+      this.isTorn = true;
+    });
   }
 }
 
@@ -268,12 +274,19 @@ export class Store {
       if (bytes > this.segmentBytes) break;
     }
     const some = this.#waiting.splice(0, count);
+    const jobs = some.map(({ jobs }) => jobs).join('');
+    let undo = async () => {};
     try {
-      const jobs = some.map(({ jobs }) => jobs).join('');
       // First what only some may read: whoever follows the events finds it.
-      if (jobs !== '') await (await this.#openSegment('jobs')).append(jobs);
+      if (jobs !== '') {
+        const beside = await this.#openSegment('jobs');
+        const { bytes } = beside;
+        undo = async () => await beside.cut(bytes);
+        await beside.append(jobs);
+      }
       await events.append([...head, ...some].map(({ text }) => text).join(''));
     } catch (error) {
+      await undo();
       this.#waiting.unshift(...some);
       throw error;
     }
@@ -373,15 +386,5 @@ function jobsText({ id, jobs }: JobsLine): string {
     const left_out = jobs.length - count;
     const text = writeLine({ id, jobs: jobs.slice(0, count), ...(left_out > 0 && { left_out }) });
     if (Buffer.byteLength(text) <= LINE_BYTES) return text;
-  }
-}
-
-/** The names of new files outlive a power failure. */
-function syncFolder(folder: string): void {
-  const fd = openSync(folder, 'r');
-  try {
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
   }
 }

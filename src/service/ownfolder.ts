@@ -1,6 +1,6 @@
 // The folder in which a daemon keeps its record: only its user writes there, and only one daemon at a time.
 
-import { fstatSync, lstatSync, mkdirSync, statSync } from 'node:fs';
+import { closeSync, fstatSync, fsyncSync, lstatSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { constants } from 'node:os';
 import { lock } from '../native/index.js';
 import type { ErrorCode } from '../text/errorcodes.js';
@@ -67,5 +67,15 @@ export function isStillAt(path: string, fd: number): boolean {
     return now?.ino === ino && now.dev === dev;
   } catch {
     return false;
+  }
+}
+
+/** The names of new files outlive a power failure. */
+export function syncFolder(folder: string): void {
+  const fd = openSync(folder, 'r');
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
   }
 }

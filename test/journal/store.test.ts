@@ -294,3 +294,26 @@ t.test('a disk that neither syncs nor truncates: no line stands there often, and
   t.ok(linesIn(within).filter(({ id }) => id === last.id).length <= 2, 'where the disk fell ill, and where it is well');
   t.ok(names(within).length <= before.length + 1, 'one more segment');
 });
+
+t.test('jobs that fit where their event does not stand there once', async t => {
+  const within = folder(t);
+  const { store, line, flush } = opened(t, within);
+  const handle = await open(within);
+  const proto = Object.getPrototypeOf(handle) as Record<'write', (bytes: Buffer, at: number) => Promise<object>>;
+  await handle.close();
+  const { write } = proto;
+  t.teardown(() => Object.assign(proto, { write }));
+  proto.write = async function (bytes, at) {
+    if (bytes.includes('"event"')) throw Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' });
+    return await Reflect.apply(write, this, [bytes, at]);
+  };
+  const silent = line({ event: 'silent', nodes: 'n1' });
+  store.add([{ line: silent, jobs: { id: silent.id, jobs: [{ id: '4711', nodes: 'n1' }] } }]);
+  for (let i = 0; i < 5; i++) await flush();
+  t.match(store.trouble?.why, /ENOSPC/);
+  proto.write = write;
+  await flush();
+  t.equal(store.trouble, undefined);
+  const jobs = readFileSync(join(within, 'jobs-2026-11-27-0000001.jsonl'), 'utf8');
+  t.same([linesIn(within).length, jobs.split('\n').length - 1], [1, 1]);
+});

@@ -22,6 +22,7 @@ import {
   isStillAt,
   lockAlone,
   openOwnFolder,
+  syncFolder,
 } from '../../service/ownfolder.js';
 import { Failure } from '../../text/failure.js';
 import { oneLine } from '../../text/text.js';
@@ -149,15 +150,6 @@ export class Rehearsal implements BridgeJournal {
 
   write(entries: readonly BridgeRecord[]): void {
     for (const entry of entries) this.ledger.apply({ ...entry, time_ms: Date.now() });
-  }
-}
-
-function syncFolder(folder: string): void {
-  const fd = openSync(folder, 'r');
-  try {
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
   }
 }
 
