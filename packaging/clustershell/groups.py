@@ -87,8 +87,11 @@ def of_node(node):
 def check():
     """Those nodes on stdin that the board does not have, as `nodeset -e @compute` prints them: no group has them."""
     known = set(said("beoboard-nodes", "--expand", accepted=(0, NO_BOARD)).split())
-    missing = [name for name in sys.stdin.read().replace(",", " ").split() if name not in known]
-    print("".join(f"{name}\n" for name in missing), end="")
+    with open(0, encoding="utf-8-sig", errors="surrogateescape") as stdin:
+        missing = [name for name in stdin.read().replace(",", " ").split() if name not in known]
+    # In ASCII, in which nothing controls a terminal.
+    shown = ["".join(one if " " <= one <= "~" else f"\\u{{{ord(one):x}}}" for one in name) for name in missing]
+    print("".join(f"{name}\n" for name in shown), end="")
     sys.exit(1 if missing else 0)
 
 

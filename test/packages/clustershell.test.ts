@@ -74,8 +74,9 @@ t.test('nodeset', { skip }, async t => {
   const checking = spawn('python3', [join(HERE, 'groups.py'), 'check'], {
     env: { ...process.env, PATH: `${programs(board.path)}:${process.env.PATH}` },
   });
-  checking.stdin.end('n001 n002,n002.cluster.example.org\nnobody\n');
-  t.match(await ended(checking), { code: 1, stdout: 'n002.cluster.example.org\nnobody\n' }, 'names of others');
+  checking.stdin.end(Buffer.from('\xef\xbb\xbfn001 n002,n002.cluster.example.org\r\nnobody\n\x1b[31m\xfc\n', 'latin1'));
+  const unknown = 'n002.cluster.example.org\nnobody\n\\u{1b}[31m\\u{dcfc}\n';
+  t.match(await ended(checking), { code: 1, stdout: unknown }, 'names of others');
 
   const tell = (all: ReturnType<typeof madeJob>[]) =>
     writeFileSync(

@@ -110,6 +110,12 @@ t.test('names that the board does not have', async t => {
     stdout: 'n002.cluster.example.org\nnobody\n',
     stderr: '',
   });
+  writeFileSync(hosts, Buffer.from('\ufeffn001\r\n\x1b[31m\u202e\nL\xfcfter\nn\xfc\n', 'utf8'));
+  const more = { code: 1, stdout: '\\u{1b}[31m\\u{202e}\nL\\u{fc}fter\nn\\u{fc}\n', stderr: '' };
+  for (const LC_ALL of ['C.UTF-8', 'POSIX'])
+    t.match(await run(inventory, ['--check', hosts], { LC_ALL }), more, 'no text of others controls a terminal');
+  writeFileSync(hosts, Buffer.from('n001\nn\xfc\n', 'latin1'));
+  t.match(await run(inventory, ['--check', hosts]), { code: 1, stdout: 'n\\u{dcfc}\n', stderr: '' });
   writeFileSync(hosts, 'n001\n');
   t.match(await run(inventory, ['--check', hosts]), { code: 0, stdout: '', stderr: '' });
 });
