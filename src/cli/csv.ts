@@ -64,7 +64,7 @@ function* pieces(
       if (i > 0) page.text(',');
       const value = name === 'state' ? state : field.value(node);
       if (typeof value === 'number') putNumber(page, value);
-      else if (value !== undefined) putCell(page, isSafe && /^[=+@-]/.test(value) ? `'${value}` : value);
+      else if (value !== undefined) putCell(page, isSafe && /^[=+@-]/.test(spoken(value)) ? `'${value}` : value);
     }
     page.text('\r\n');
     if (page.room > most) continue;

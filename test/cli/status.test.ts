@@ -25,6 +25,7 @@ import { BoardReader } from '../../src/shm/reader.js';
 import { distanceText } from '../../src/shm/sentences.js';
 import { Snapshot } from '../../src/shm/snapshot.js';
 import { painter } from '../../src/terminal/style.js';
+import { speakAscii } from '../../src/text/ascii.js';
 import { BOARD_MOST, expand, fold } from '../../src/text/hostlists.js';
 import { cut } from '../../src/text/text.js';
 import { anomalies } from '../../src/trouble/findings.js';
@@ -529,14 +530,22 @@ t.test('--csv-safe: no text is a formula, and numbers stay numbers', async t => 
         ['=1+1', 1],
         ['-x', 1],
         ['n1', 1],
+        ['–1', 1],
       ].map(([name, age]) => ({ name, age }) as never),
     ),
   );
-  const rows = Array.from(
-    csvPieces(found, () => found.nodes, ['name', 'age'], true),
-    piece => Buffer.from(piece).toString(),
-  );
-  t.same(rows.join('').match(/^.*?(?=,)/gm), ['name', "'=1+1", "'-x", 'n1']);
+  const names = () =>
+    Array.from(
+      csvPieces(found, () => found.nodes, ['name', 'age'], true),
+      piece => Buffer.from(piece).toString(),
+    )
+      .join('')
+      .match(/^.*?(?=,)/gm);
+  t.same(names(), ['name', "'=1+1", "'-x", 'n1', '–1']);
+  const undo = speakAscii();
+  const inAscii = names();
+  undo();
+  t.same(inAscii, ['name', "'=1+1", "'-x", 'n1', "'-1"]);
 });
 
 t.test('colours only accompany words', async t => {
