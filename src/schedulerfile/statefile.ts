@@ -216,8 +216,8 @@ function* parseState(path: string, state: unknown): Steps<StateResult> {
 
 /** So many names may the lists of an answer have together, and so many for each of its nodes if that is more. */
 const [NAMES_MOST, NAMES_PER_NODE] = [100_000, 100];
-/** Lists of so many characters are not searched for names. */
-const SEARCHED_MOST = 1 << 12;
+/** So many characters, for each of the nodes, are searched for their names. */
+const SEARCHED_MOST = 1 << 23;
 
 /** An answer about jobs whose lists are not too long for those who show it. */
 interface BoundedJobs {
@@ -241,7 +241,7 @@ export function bounded(jobs: SchedulerAnswer<SchedulerJob>, nodes: number): Bou
     if (left >= 0) fits.add(i);
   }
   const over = jobs.list.filter((_, i) => !fits.has(i));
-  const isSearched = over.reduce((sum, job) => sum + job.nodes.length, 0) <= SEARCHED_MOST;
+  const isSearched = nodes * over.reduce((sum, job) => sum + job.nodes.length, 0) <= SEARCHED_MOST;
   const ranges = isSearched ? over.map(job => NameRanges.ofNodeNames(job.nodes)) : [];
   const [{ id, nodes: list } = { id: '', nodes: '' }] = over;
   return {

@@ -213,22 +213,49 @@ export function tryExpand(list: string, spelling: Spelling): string[] | undefine
   return ranges && [...ranges.made()];
 }
 
+/** Ranges of one width in order, none of which meets another. */
+type RangesInOrder = readonly NumberRange[];
+/** A pattern with the ranges of each width. */
+type SearchedPattern = readonly (string | readonly RangesInOrder[])[];
+
+/** Those that meet become one; a range with a step stays by itself. */
+function inOrder(ranges: readonly NumberRange[]): RangesInOrder[] {
+  const groups = groupBy(ranges, range => (range.step === 1 ? range.width : range));
+  return Array.from(groups.values(), some => {
+    const found: NumberRange[] = [];
+    for (const range of some.toSorted((a, b) => a.first - b.first)) {
+      const before = found.at(-1);
+      if (before === undefined || before.last + 1 < range.first) found.push(range);
+      else found[found.length - 1] = { ...before, last: Math.max(before.last, range.last) };
+    }
+    return found;
+  });
+}
+
+/** Whether one of them has the number, written with so many digits. */
+function hasNumber(ranges: RangesInOrder, number: number, digits: number): boolean {
+  let [low, high] = [0, ranges.length - 1];
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if ((ranges[middle] as NumberRange).first <= number) low = middle;
+    else high = middle - 1;
+  }
+  const { first, last, width, step } = ranges[low] as NumberRange;
+  const isIn = first <= number && number <= last && (number - first) % step === 0;
+  return isIn && withZeros(number, width).length === digits;
+}
+
 /** Where in a name numbers of these ranges end that begin at `at`. */
-function endsOf(ranges: readonly NumberRange[], name: string, at: number): number[] {
+function endsOf(groups: readonly RangesInOrder[], name: string, at: number): number[] {
   const ends: number[] = [];
   for (let end = at + 1; end <= name.length && end - at <= DIGITS && isDigit(name.charCodeAt(end - 1)); end++) {
     const number = Number(name.slice(at, end));
-    const isIn = ({ first, last, width, step }: NumberRange) =>
-      first <= number &&
-      number <= last &&
-      (number - first) % step === 0 &&
-      withZeros(number, width).length === end - at;
-    if (ranges.some(isIn)) ends.push(end);
+    if (groups.some(ranges => hasNumber(ranges, number, end - at))) ends.push(end);
   }
   return ends;
 }
 
-function hasName(pattern: HostPattern, name: string): boolean {
+function hasName(pattern: SearchedPattern, name: string): boolean {
   let ends = [0];
   for (const part of pattern)
     ends =
@@ -238,32 +265,31 @@ function hasName(pattern: HostPattern, name: string): boolean {
   return ends.includes(name.length);
 }
 
+/** What its names begin with. */
+const textOf = ([first]: SearchedPattern) => (typeof first === 'string' ? first : '');
+
 /** A host list of others, or a long one, none of whose names need be made. */
 export class NameRanges {
   /** How many names it has; what is there twice counts twice. */
   readonly size: number;
-  readonly #patterns: readonly HostPattern[];
-  /** It has no more names than characters, so that to make them costs no more than the text. */
-  readonly #isShort: boolean;
-  #names: ReadonlySet<string> | undefined;
+  /** By what their names begin with. */
+  #searched: ReadonlyMap<string, readonly SearchedPattern[]> | undefined;
 
-  private constructor(patterns: readonly HostPattern[], length: number) {
-    this.#patterns = patterns;
+  private constructor(private readonly patterns: readonly HostPattern[]) {
     const size = (pattern: HostPattern) =>
       pattern.reduce((product, part) => product * (typeof part === 'string' ? 1 : sizeOf(part)), 1);
     this.size = patterns.reduce((sum, pattern) => sum + size(pattern), 0);
-    this.#isShort = this.size <= length;
   }
 
   /** Throws a NodesetError for a list that is malformed or has, with those before it, more than `limit` names. */
   static parse(list: string, limit: number, spelling: Spelling = 'node', already = 0): NameRanges {
-    return new NameRanges(parse(list, limit, already, spelling), list.length);
+    return new NameRanges(parse(list, limit, already, spelling));
   }
 
   /** Of a list of our own, which may be empty; undefined: it is invalid, or longer than any of a board. */
   static of(list: string, spelling: Spelling = 'node'): NameRanges | undefined {
     try {
-      return list === '' ? new NameRanges([], 0) : NameRanges.parse(list, BOARD_MOST, spelling);
+      return list === '' ? new NameRanges([]) : NameRanges.parse(list, BOARD_MOST, spelling);
     } catch {
       return undefined;
     }
@@ -284,16 +310,27 @@ export class NameRanges {
         if (entry.includes('[')) return undefined;
         patterns.push([entry]);
       }
-    return new NameRanges(patterns, list.length);
+    return new NameRanges(patterns);
   }
 
   has(name: string): boolean {
-    return this.#isShort ? this.made().has(name) : this.#patterns.some(pattern => hasName(pattern, name));
+    this.#searched ??= groupBy(
+      this.patterns.map(pattern => pattern.map(part => (typeof part === 'string' ? part : inOrder(part)))),
+      textOf,
+    );
+    for (let end = 0; end <= name.length; end++)
+      if (this.#searched.get(name.slice(0, end))?.some(pattern => hasName(pattern, name))) return true;
+    return false;
   }
 
-  /** Those of these names that it has; what that costs follows the shorter of both. */
+  /** How many looks it takes, at most, to find out which of so many names it has. */
+  looksFor(names: number): number {
+    return Math.min(this.size, names * this.patterns.length);
+  }
+
+  /** Those of these names that it has. */
   among(names: ReadonlySet<string>): string[] {
-    return this.size > names.size
+    return this.size > this.looksFor(names.size)
       ? [...names].filter(name => this.has(name))
       : [...this.made()].filter(name => names.has(name));
   }
@@ -305,10 +342,8 @@ export class NameRanges {
 
   /** All of its names, in the order of their first appearance. */
   made(): ReadonlySet<string> {
-    if (this.#names !== undefined) return this.#names;
     const names = new Set<string>();
-    for (const pattern of this.#patterns) addNames(names, pattern);
-    if (this.#isShort) this.#names = names;
+    for (const pattern of this.patterns) addNames(names, pattern);
     return names;
   }
 }

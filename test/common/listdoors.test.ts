@@ -173,6 +173,8 @@ t.test('by arithmetic and one by one, lists have the same names', t => {
     'n[1-100][1-100]',
     '[1-20]',
     'n1,n1',
+    'n[20-25,3-7,5-9,01-10,6,100-120,8-21]',
+    `${Array.from({ length: 20 }, (_, i) => `r${i}n[1-20]`).join()},r[1-3]n[5-30],[1-30]`,
   ]) {
     const [names, ranges] = [new Set(expand(list, BOARD_MOST)), NameRanges.parse(list, BOARD_MOST)];
     t.ok(ranges.size >= names.size);
@@ -183,6 +185,29 @@ t.test('by arithmetic and one by one, lists have the same names', t => {
     t.same(ranges.among(new Set([...others, ...names])).sort(), [...names].sort());
   }
   t.same([...(NameRanges.ofNodeNames('CN[1-2],Ä,a b')?.made() ?? [])], ['CN1', 'CN2', 'Ä', 'a b']);
+  t.end();
+});
+
+t.test('what a look costs follows neither ranges nor entries', t => {
+  const known = new Set(Array.from({ length: 20_000 }, (_, i) => `n${i}`));
+  const { startsWith } = String.prototype;
+  let looks = 0;
+  String.prototype.startsWith = function (...args) {
+    looks++;
+    return startsWith.apply(this, args);
+  };
+  try {
+    const entries = Array.from({ length: 2000 }, (_, i) => `r${i}n[1-99999]`);
+    t.same(NameRanges.ofNodeNames(`n[5-6]x,n[7-8],${entries}`)?.among(known), ['n7', 'n8']);
+    t.ok(looks <= 4 * known.size, `${looks} looks`);
+    const row = `SwitchName=s Level=0 Nodes=${'n[1-9999]a,'.repeat(99)}n1b`;
+    t.equal(parseTopology(`${row}\n`.repeat(3), known), undefined, 'more looks than at a board');
+    const { mayName } = bounded({ list: [job('n[1-99999]a,'.repeat(300).slice(0, -1), 1)] }, 100_000);
+    t.ok(mayName?.('n1'), 'what takes too many looks is not told');
+    t.ok(looks <= 4 * known.size, `${looks} looks`);
+  } finally {
+    String.prototype.startsWith = startsWith;
+  }
   t.end();
 });
 

@@ -6,6 +6,8 @@ export const LISTS = {
   'a thousand lists of a thousand': Array.from({ length: 1000 }, (_, i) => `n[1-${1000 + i}]`),
   'a thousand lists of a million': Array.from({ length: 1000 }, (_, i) => `n[1-${999_000 + i}]`),
   'nested brackets': ['['.repeat(100_000), `n${'[1-9'.repeat(20_000)}${']'.repeat(20_000)}`],
+  'ranges that overlap': [`n[${'1-9,'.repeat(20_000)}60-69]`],
+  'many entries': [Array.from({ length: 4000 }, (_, i) => `r${i}n[1-240]`).join()],
   'many short ranges': [`n[${Array.from({ length: 100_000 }, (_, i) => 2 * i).join()}]`],
 } as const;
 

@@ -213,7 +213,7 @@ export function parseTopology(text: string, known: ReadonlySet<string>): Map<str
     const [, name, list = ''] = SWITCH_ROW.exec(row) ?? [];
     const nodes = name === undefined ? undefined : NameRanges.ofNodeNames(list);
     if (name === undefined || nodes === undefined || nodes.size > BOARD_MOST) continue;
-    left -= Math.min(nodes.size, known.size);
+    left -= nodes.looksFor(known.size);
     if (left < 0) return undefined;
     for (const node of nodes.among(known)) {
       if (found.has(node) && found.get(node) !== name) twice.add(node);
