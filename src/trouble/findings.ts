@@ -80,7 +80,7 @@ function findings(found: Survey, scheduler: SchedulerView | undefined, before: O
   general.push(...drops(snapshot));
   const memories = troubled(snapshot, all);
   const telling = { ...before, outages: outagesOf(snapshot, all, memories) };
-  const links = failedLinks(telling);
+  const links = failedLinks(telling, memories);
   // Nodes behind a failed link already have an explanation for their silence. A rejected report explains none.
   const fallen = new Set(links.flatMap(({ nodes, endedMs }) => (endedMs === undefined ? nodes : [])));
   const lately = lateSenders(snapshot);

@@ -7,10 +7,10 @@ import { linkNews, piecesText, unjoinedText } from '../shm/sentences.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { getOrInsert } from '../text/maps.js';
 import { oneLine } from '../text/text.js';
-import { type Anomaly, type Finding, FLAPPING_FROM, shown } from './finding.js';
+import { type Anomaly, type Finding, FLAPPING_FROM, type Spell, shown } from './finding.js';
 import type { Outage } from './outages.js';
 import { listenedText } from './receiver.js';
-import { type Telling, told } from './remembered.js';
+import { type NodeMemories, stillWords, type Telling, told } from './remembered.js';
 
 const behind = (snapshot: Snapshot, nodes: readonly Surveyed[], { number }: Pick<LinkEntry, 'number'>) =>
   nodes.filter(({ index, state }) => state !== 'left' && snapshot.linkOf(index) === number);
@@ -18,13 +18,14 @@ const behind = (snapshot: Snapshot, nodes: readonly Surveyed[], { number }: Pick
 const nameOf = (link: LinkEntry) => oneLine(linkName(link));
 
 /** In words that follow the names of the nodes; `isOver`: for them. */
-function outageText({ link, isDown, to }: Outage, isOver: boolean): string {
+function outageText({ link, isDown, to }: Outage, isOver: boolean, of: readonly Spell[]): string {
   const name = nameOf(link);
   const { up, gone, no_address } = linkState(link);
   const how = gone ? 'is gone' : no_address ? 'has lost the address to which they report' : 'is down';
   const silent = `fell silent at once behind ${name}`;
   if (isOver && isDown) return `not heard: nothing came by ${name} of this master`;
-  if (isOver) return `${silent}: a switch or this master was more likely at fault than its nodes`;
+  if (isOver && of.every(({ stoodStillMs }) => stoodStillMs !== undefined)) return `${silent}${stillWords(of)}`;
+  if (isOver) return `${silent}: a switch or this master was more likely at fault than its nodes${stillWords(of)}`;
   if (to !== undefined) return `not heard yet since ${name} of this master failed: others behind it are`;
   if (!up) return isDown ? `not heard, because ${name} of this master ${how}` : `${silent}, which ${how} now`;
   if (isDown) return `not heard since ${name} of this master failed, although it is up again`;
@@ -32,7 +33,7 @@ function outageText({ link, isDown, to }: Outage, isOver: boolean): string {
 }
 
 /** Links that are down or dark, or were within the last hour: a finding for each time, or one for a link that flaps. */
-export function failedLinks(telling: Telling): Finding[] {
+export function failedLinks(telling: Telling, memories: NodeMemories): Finding[] {
   const latest = new Map<string, Outage>();
   const episodes = telling.outages.flatMap(outage => {
     const { link, isDown, from, nodes, begins } = outage;
@@ -41,12 +42,15 @@ export function failedLinks(telling: Telling): Finding[] {
     const flapping = begins.length >= FLAPPING_FROM ? begins.length : undefined;
     if (flapping !== undefined && !isLatest) return [];
     const often = { count: isLatest ? begins.length : 1, sinceMs: Math.max(from, ...begins) };
-    const spells = Array.from(nodes, ([node, [beganMs, endedMs]]) => ({
-      ...{ node, beganMs: isDown ? from : beganMs, endedMs, ...often },
-    }));
+    const spells = Array.from(nodes, ([node, [beganMs, endedMs]]): Spell => {
+      const silence = memories.get(node)?.silence;
+      const isOfIt = Math.abs((silence?.beganMs ?? 0) - beganMs) < 1000;
+      const stoodStillMs = isOfIt ? silence?.stoodStillMs : undefined;
+      return { node, beganMs: isDown ? from : beganMs, endedMs, ...often, stoodStillMs };
+    });
     return [false, true].flatMap(isOver => {
       const those = spells.filter(({ endedMs }) => (endedMs !== undefined) === isOver);
-      const what = () => outageText(outage, isOver);
+      const what = (of: readonly Spell[]) => outageText(outage, isOver, of);
       return those.length === 0 ? [] : [{ spells: those, cause: nameOf(link), flapping, what }];
     });
   });

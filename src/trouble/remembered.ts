@@ -52,7 +52,7 @@ const problemReach =
   ({ node }: Spell) =>
     Math.max(MEASURED_MS, reach(snapshot.intervalOf(node.index)));
 
-type NodeMemories = ReadonlyMap<Surveyed, Memory>;
+export type NodeMemories = ReadonlyMap<Surveyed, Memory>;
 
 /** What all lines of the board's memory are made with. */
 export interface Telling {
@@ -290,13 +290,16 @@ export function problemLines(found: Survey, memories: NodeMemories, telling: Tel
   return [...lines.flat(), ...unmeasuredLines(found, memories, telling)];
 }
 
+/** What the reports said that ended silences, in words that follow; empty: nothing. */
+export function stillWords(spells: readonly Spell[]): string {
+  const known = spells.flatMap(({ stoodStillMs = [] }) => stoodStillMs);
+  const still = stoodStill(known, spells.length);
+  return still === undefined ? '' : `; ${still}`;
+}
+
 /** What the last reports of silent nodes said, by what most of them said first. `isAll`: also that none said anything. */
 function words(reports: LastReports, snapshot: Snapshot, spells: readonly Spell[], isAll: boolean): string {
-  if (spells[0]?.endedMs !== undefined) {
-    const known = spells.flatMap(({ stoodStillMs = [] }) => stoodStillMs);
-    const still = stoodStill(known, spells.length);
-    return still === undefined ? '' : `; ${still}`;
-  }
+  if (spells[0]?.endedMs !== undefined) return stillWords(spells);
   const said = new Map<string, { rows: readonly SaidWord[]; count: number }>();
   for (const { node } of spells) {
     const rows = reports.of({ snapshot, index: node.index })?.rows ?? [];

@@ -72,6 +72,30 @@ t.test('an outage that is over is told of the nodes that were behind the link th
   );
 });
 
+t.test('nodes behind a dark link that say that they stood still', async t => {
+  const still = (began: number, ended: number): Partial<MadeNode> => ({
+    ...{ silence: { began, ended, count: 1, stoodStillUs: 13_600_000 }, heard: ended },
+  });
+  const fault = 'fell silent at once behind eth0: a switch or this master was more likely at fault than its nodes';
+  const rows: [what: string, nodes: MadeNode[]][] = [
+    [
+      'fell silent at once behind eth0; the nodes or their senders stood still for 13.6s',
+      many('n[1-4]', still(500, 440)),
+    ],
+    [`${fault}; 1 of them stood still for 13.6s`, [...many('n1', still(500, 440)), ...many('n[2-4]', fell(500, 440))]],
+    [fault, many('n[1-4]', fell(500, 440))],
+  ];
+  for (const [what, nodes] of rows) t.match(lines(nodes, { events: dark(500, 440) }), [{ key: 'link:eth0', what }]);
+  const twice = lines(many('n[1-4]', { ...still(100, 60), remembers: 3000 }), {
+    events: [...dark(500, 440), ...dark(100, 60)],
+  });
+  t.strictSame(
+    twice.map(({ what }) => /stood still/.test(what ?? '')),
+    [false, true],
+    'of the outage before it is not known',
+  );
+});
+
 t.test('a link that was dark has one line, and its nodes have none', async t => {
   const nodes = many('n[1-4]', fell(500, 440));
   t.match(lines(nodes, { events: dark(500, 440) }), [
