@@ -6,8 +6,7 @@ import { mayBeRefused, NUMBERED, type State } from '../shm/liveness.js';
 import { type LastWords, Memory } from '../shm/memory.js';
 import type { BoardReader } from '../shm/reader.js';
 import type { Rejection } from '../shm/refusal.js';
-import type { Node } from '../shm/snapshot.js';
-import { type NodeHeat, type Overview, Snapshot } from '../shm/snapshot.js';
+import { type Node, type NodeHeat, type Overview, Snapshot } from '../shm/snapshot.js';
 import { HOUR_MS } from './deafness.js';
 
 /** A state for which somebody may ask why no newer report was heard. */

@@ -2,18 +2,8 @@
 
 import { getter } from '../layout/codec.js';
 import { enums, structs } from '../layout/layout.gen.js';
-import type { Cursor } from '../readings/cursor.js';
-import { CPU_KINDS } from '../readings/cursor.js';
-import {
-  bit,
-  counted,
-  devicesOf,
-  field,
-  interfacesIn,
-  type Measure,
-  ofRecord,
-  sumCounted,
-} from '../readings/measures.js';
+import { CPU_KINDS, type Cursor } from '../readings/cursor.js';
+import { bit, counted, devicesOf, entriesIn, field, type Measure, ofRecord, sumCounted } from '../readings/measures.js';
 import { NUMBERED, STATES } from '../shm/liveness.js';
 import { PROBLEMS, problemBit } from '../shm/problems.js';
 import type { InterfaceCounter } from '../shm/rates.js';
@@ -268,7 +258,7 @@ const DISK: readonly MetricFamily[] = [
 
 /** The sums over all network interfaces. */
 function traffic(name: string, help: string, counter: InterfaceCounter): MetricFamily {
-  const more = { label: devices(devicesOf('net')), ...keptSum(`net.${counter}`, interfacesIn) };
+  const more = { label: devices(devicesOf('net')), ...keptSum(`net.${counter}`, entriesIn) };
   return one(`node_network_${name}_total`, help, column(counted(counter), 'live', more));
 }
 

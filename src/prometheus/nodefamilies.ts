@@ -3,8 +3,7 @@
 
 import { getter } from '../layout/codec.js';
 import { enums, structs } from '../layout/layout.gen.js';
-import type { Cursor } from '../readings/cursor.js';
-import { CPU_KINDS } from '../readings/cursor.js';
+import { CPU_KINDS, type Cursor } from '../readings/cursor.js';
 import { bit, field, type Measure, setOf, taken } from '../readings/measures.js';
 import {
   column,

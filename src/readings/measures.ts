@@ -254,7 +254,7 @@ export function devicesOf(which: 'net' | 'fabric'): Measure {
 }
 
 /** A number that is another one when other interfaces are added up: of other names, or more or fewer in the rest. */
-export function interfacesIn({ view, report }: Cursor): number {
+export function entriesIn({ view, report }: Cursor): number {
   let number = view.getUint16(report + NET_REST.offset + ADDED, true);
   for (let i = 0; i < NET.count; i++) {
     const name = report + NET.offset + i * structs.net_if.bytes;

@@ -14,8 +14,7 @@ import { reasonText } from '../shm/sentences.js';
 import type { Node, Snapshot } from '../shm/snapshot.js';
 import { formatDuration } from '../text/durations.js';
 import { nearest } from '../text/text.js';
-import type { CPU_KINDS } from './cursor.js';
-import { cursorOf } from './cursor.js';
+import { type CPU_KINDS, cursorOf } from './cursor.js';
 import { type EntryList, entryOf, entryReadings, entryValue, LISTS, type SumReading, sumReadings } from './entries.js';
 import {
   bit,

@@ -11,8 +11,7 @@ import {
 import { Failure } from '../text/failure.js';
 import { NoBoard } from './noboard.js';
 import { NodeStates } from './nodestates.js';
-import type { Node } from './snapshot.js';
-import { Snapshot, type Tables } from './snapshot.js';
+import { type Node, Snapshot, type Tables } from './snapshot.js';
 
 export type { EventEntry } from '../native/index.js';
 

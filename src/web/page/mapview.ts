@@ -2,8 +2,7 @@
 // it everything else: gaps, hatching, outlines, labels, values on large tiles. Each is drawn only when something on it
 // changes.
 
-import type { ReadingInfo } from '../wire.js';
-import { NOT_MEASURED } from '../wire.js';
+import { NOT_MEASURED, type ReadingInfo } from '../wire.js';
 import { type Cells, type Changed, LIVE } from './cells.js';
 import { contour } from './contours.js';
 import { oncePerFrame, surface } from './dom.js';
