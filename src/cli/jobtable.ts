@@ -17,8 +17,9 @@ const COLUMNS: readonly TableColumn<ListedJob>[] = [
   { title: 'EFF', text: ({ told }) => percent(told.efficiency), leaves: 4 },
   { title: 'MEM', text: memoryText, leaves: 6 },
   {
-    ...{ title: 'GPUS', leaves: 7 },
+    title: 'GPUS',
     text: ({ told: { gpus, gpus_busy } }) => (gpus ? `${gpus_busy ?? NOTHING}/${gpus}` : undefined),
+    leaves: 7,
   },
   {
     title: 'WORST',

@@ -40,8 +40,10 @@ const COLUMNS: readonly TableColumn<ListedUser>[] = [
   { title: 'GPUS', text: ({ told: { gpus } }) => (gpus === 0 ? undefined : String(gpus)), leaves: 4 },
   { title: 'GPU', text: user => useText(user.told.gpu_use, user), leaves: 2 },
   {
-    ...{ title: 'TROUBLE', isLeft: true, shrinks: 16 },
+    title: 'TROUBLE',
+    isLeft: true,
     text: ({ trouble }) => (trouble.length === 0 ? undefined : `${trouble.length}: ${shownNames(trouble)}`),
+    shrinks: 16,
   },
 ];
 
