@@ -113,9 +113,7 @@ function readFile<T>(path: string, { most, wrong, is }: KeyFileKind, parse: (tex
  * The keys in a file that only its owner can read: root, ourselves, or as root the user of the daemons or `also`. Throws
  * an InputError that begins with the path.
  */
-export function readKeys(path: string, also?: number): Key[] {
-  return readFile(path, KEY, parseKeys, also);
-}
+export const readKeys = (path: string, also?: number): Key[] => readFile(path, KEY, parseKeys, also);
 
 /** What `parse` makes of a secret for NATS, which only its owner (root or ourselves) can read; throws likewise. */
 export function readSecret<T>(path: string, parse: (text: string) => T): T {

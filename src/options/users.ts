@@ -28,9 +28,7 @@ function users(): User[] {
 }
 
 /** A user by name. */
-export function findUser(name: string): User | undefined {
-  return users().find(user => user.name === name);
-}
+export const findUser = (name: string): User | undefined => users().find(user => user.name === name);
 
 /** The name of a user; without one the id. */
 export function userName(uid: number): string {

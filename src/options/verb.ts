@@ -66,9 +66,7 @@ export function meantBy(verb: Verb, word: string): OptionName | undefined {
 }
 
 /** Whether another verb has such an option. */
-export function isOption(name: string): boolean {
-  return OPTION_NAMES.some(known => known === name);
-}
+export const isOption = (name: string): boolean => OPTION_NAMES.some(known => known === name);
 
 /** The option as it is shown to people: `--to ADDR[:PORT]`. */
 export function spelled(verb: Verb, name: OptionName): string {

@@ -265,9 +265,6 @@ function hasName(pattern: SearchedPattern, name: string): boolean {
   return ends.includes(name.length);
 }
 
-/** What its names begin with. */
-const textOf = ([first]: SearchedPattern) => (typeof first === 'string' ? first : '');
-
 /** A host list of others, or a long one, none of whose names need be made. */
 export class NameRanges {
   /** How many names it has; what is there twice counts twice. */
@@ -316,7 +313,7 @@ export class NameRanges {
   has(name: string): boolean {
     this.#searched ??= groupBy(
       this.patterns.map(pattern => pattern.map(part => (typeof part === 'string' ? part : inOrder(part)))),
-      textOf,
+      ([first]) => (typeof first === 'string' ? first : ''),
     );
     for (let end = 0; end <= name.length; end++)
       if (this.#searched.get(name.slice(0, end))?.some(pattern => hasName(pattern, name))) return true;
@@ -355,9 +352,7 @@ export function expandNodeNames(list: string): string[] {
 }
 
 /** Whether a host list of Slurm's can have that NodeName, and a node of the board can be given to it. */
-export function isNodeName(text: string): boolean {
-  return /^[A-Za-z0-9._+:/%=~-]{1,63}$/.test(text);
-}
+export const isNodeName = (text: string): boolean => /^[A-Za-z0-9._+:/%=~-]{1,63}$/.test(text);
 
 /**
  * The names of a text with lists on its lines, `#` comments and blank lines; `blanks`: several lists may be on one
@@ -503,9 +498,7 @@ export function shownNames(names: readonly string[], most = 4): string {
 }
 
 /** The names as one host list; empty for none. */
-export function fold(names: Iterable<string>): string {
-  return foldParts(names).join(',');
-}
+export const fold = (names: Iterable<string>): string => foldParts(names).join(',');
 
 /** The names as one host list in their order: those after one prefix whose numbers rise are folded together. */
 export function foldInOrder(names: readonly string[]): string {

@@ -21,14 +21,10 @@ export class InputError extends Error {
 export type NamedFile = 'keys' | 'nodes';
 
 /** The first characters of a text, in one line. */
-export function brief(text: string, most: number): string {
-  return oneLine(shortened(text, most));
-}
+export const brief = (text: string, most: number): string => oneLine(shortened(text, most));
 
 /** What a user wrote, for a message: quoted, in one line, at most 60 characters of it. */
-export function quote(text: string): string {
-  return `'${brief(text, 60)}'`;
-}
+export const quote = (text: string): string => `'${brief(text, 60)}'`;
 
 /**
  * The text with a to z in place of A to Z, in which names are compared. toLowerCase also makes a k of the sign for

@@ -13,9 +13,7 @@ const CLOSE_LIST = 0x5d;
 const BACKSLASH = 0x5c;
 
 /** The text before the value of a key that is not the first. */
-export function keyPart(name: string): PreparedText {
-  return new PreparedText(`,${json(name)}:`);
-}
+export const keyPart = (name: string): PreparedText => new PreparedText(`,${json(name)}:`);
 
 /** A text as JSON. Nearly every text is printable ASCII, which JSON keeps as it is. */
 export function putText(page: Page, text: string): void {

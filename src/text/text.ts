@@ -133,9 +133,7 @@ export function shellWord(text: string): string {
 }
 
 /** A whole number in groups of three digits: `58,228`. Node.js' own way loads tables for 11 ms, at each start. */
-export function thousands(number: number): string {
-  return String(number).replace(/\B(?=(?:\d{3})+$)/g, ',');
-}
+export const thousands = (number: number): string => String(number).replace(/\B(?=(?:\d{3})+$)/g, ',');
 
 /** The first of these words, and how many more there are. */
 export function few(words: readonly string[], most: number, by = ', '): string {

@@ -11,9 +11,7 @@ export const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 export const hexEscape = (character: string): string => `\\u{${character.codePointAt(0)?.toString(16)}}`;
 
 /** The text, in which everything that would not be shown as one character of one line is written as `\u{hex}`. */
-export function oneLine(text: string): string {
-  return text.replace(UNSEEN, hexEscape);
-}
+export const oneLine = (text: string): string => text.replace(UNSEEN, hexEscape);
 
 /** What is shown whole or not at all: an escape of `oneLine`, a character with the marks on it. */
 const PART = /\\u\{[0-9a-f]{1,6}\}|.[\p{Mn}\p{Me}]*/gsu;

@@ -22,7 +22,7 @@ import { BoardReader } from '../shm/reader.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { painter } from '../terminal/style.js';
 import { attempt } from '../text/failure.js';
-import { expand, fold, NameRanges } from '../text/hostlists.js';
+import { fold, NameRanges } from '../text/hostlists.js';
 import { parseMoment } from '../text/moments.js';
 import { escaped, json } from '../text/output.js';
 import { didYouMean, InputError, nearest, quote } from '../text/text.js';
@@ -80,10 +80,10 @@ function sinceOf(query: URLSearchParams, present: number): AskedEvents['since'] 
   return { ms: parseMoment(/^[\d.]+[a-z]+$/.test(text) ? `${text} ago` : text, Date.now()).ms };
 }
 
-/** How many names the parameter nodes has; undefined: it is not there. Throws an InputError. */
-function sizeOf(query: URLSearchParams, limit: number): number | undefined {
+/** The parameter nodes; undefined: it is not there. Throws an InputError. */
+function rangesOf(query: URLSearchParams, limit: number): NameRanges | undefined {
   const list = query.get('nodes');
-  return list === null ? undefined : NameRanges.parse(list, limit).size;
+  return list === null ? undefined : NameRanges.parse(list, limit);
 }
 
 /** A part of a path, decoded; undefined: it is not there, or is no UTF-8. */
@@ -190,7 +190,7 @@ export class Api {
     if (page === 0) throw new InputError('page is 0; the first one is 1');
     const sort = query.get('sort') ?? (page === undefined ? undefined : 'state');
     const { length } = this.wall.watcher.names;
-    const about = Math.min(length, sizeOf(query, this.#namesMost) ?? length);
+    const about = Math.min(length, rangesOf(query, this.#namesMost)?.size ?? length);
     await request.take(sort === undefined ? about * NODE_BYTES : length * ORDER_BYTES + about * NAME_BYTES);
     const among = await this.#namesOn(query, request);
     // Here an invalid request throws.
@@ -220,11 +220,8 @@ export class Api {
     { slices }: HttpRequest,
     limit = this.#namesMost,
   ): Promise<ReadonlySet<string> | undefined> {
-    const list = query.get('nodes');
-    if (list === null) return undefined;
-    const expanded = expand(list, limit);
-    await slices.next();
-    const asked = new Set(expanded);
+    const asked = rangesOf(query, limit)?.made();
+    if (asked === undefined) return undefined;
     await slices.next();
     const notOnBoard = new Set(asked);
     for (const [i, name] of this.wall.watcher.names.entries()) {
@@ -359,11 +356,10 @@ export class Api {
 
   async #events(query: URLSearchParams, { slices, take }: HttpRequest): Promise<HttpResponse> {
     const since = sinceOf(query, this.#seq);
-    const [list, kinds] = [query.get('nodes'), query.get('kind')];
-    await take((sizeOf(query, this.#namesMost) ?? 0) * NAME_BYTES);
-    const names = list === null ? undefined : expand(list, this.#namesMost);
+    const [ranges, kinds] = [rangesOf(query, this.#namesMost), query.get('kind')];
+    await take((ranges?.size ?? 0) * NAME_BYTES);
+    const nodes = ranges?.made();
     await slices.next();
-    const nodes = names && new Set(names);
     const { from, log, isLacking } = this.wall.events;
     const { kept, count } = log;
     const [seq, oldest] = [this.#seq, kept[0]];

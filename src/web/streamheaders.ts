@@ -15,7 +15,7 @@ import { isProblem } from '../shm/problems.js';
 import { BoardReader } from '../shm/reader.js';
 import { linkNews, mirrorText } from '../shm/sentences.js';
 import type { Snapshot } from '../shm/snapshot.js';
-import { fold, tryExpand } from '../text/hostlists.js';
+import { fold, NameRanges } from '../text/hostlists.js';
 import { oneLine } from '../text/text.js';
 import { troubleOf } from '../trouble/trouble.js';
 import type { NodeConsumer, Watcher, WatcherTick } from './watcher.js';
@@ -135,7 +135,7 @@ export class StreamHeaders implements NodeConsumer {
 
   /** The lines of the last list that are about this node. */
   troubleWith(name: string): readonly TroubleInfo[] {
-    return this.#lines.filter(({ nodes }) => nodes !== undefined && tryExpand(nodes, 'any')?.includes(name));
+    return this.#lines.filter(({ nodes }) => nodes !== undefined && NameRanges.of(nodes)?.has(name));
   }
 
   /** The trouble of these nodes, without what was over for longer than `withinMs`. Throws NoBoard. */

@@ -7,9 +7,7 @@ import type { BrakeState } from './massbrake.js';
 import { NewestOrders } from './published.js';
 import type { BridgeRecord, Claim, Incident, LedgerState, SlurmStanding, Timed } from './records.js';
 
-function isProblem(incident: Incident): boolean {
-  return incident.startsWith('unhealthy ');
-}
+const isProblem = (incident: Incident): boolean => incident.startsWith('unhealthy ');
 
 const DAY_MS = 86_400_000;
 /** A command that was running when its bridge was killed has ended by then: Slurm's own timeout is 10 s. */

@@ -81,9 +81,7 @@ const early = (why: string): Left => ({ why, isEarly: true });
 
 // ---- the incident ----
 
-export function silenceOf({ bootId, reports }: SeenNode): Incident {
-  return `silent ${bootId} ${reports}`;
-}
+export const silenceOf = ({ bootId, reports }: SeenNode): Incident => `silent ${bootId} ${reports}`;
 
 function problemOf({ problems }: SeenNode, { drainUnhealthy }: Policy): Problem | undefined {
   return problems.find(problem => drainUnhealthy.includes(problem));

@@ -124,9 +124,7 @@ function rowsOf<T extends SchedulerNode>(text: string, leftOut: LeftOut, read: (
 }
 
 /** What squeue is asked about each job: after the nonce, with the only text that users write at the end. */
-export function jobFormat(nonce: string): string {
-  return `${nonce}|%A|%i|%T|%u|%P|%C|%S,%e|%N|%j`;
-}
+export const jobFormat = (nonce: string): string => `${nonce}|%A|%i|%T|%u|%P|%C|%S,%e|%N|%j`;
 
 const secondsIn = (text: string) => (/^\d{1,12}$/.test(text) ? Number(text) : undefined);
 

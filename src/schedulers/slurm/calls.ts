@@ -12,9 +12,7 @@ export interface Calls {
 }
 
 /** The beginning of each row of a list, new for each call: 128 bits that nobody can guess. */
-export function newNonce(): string {
-  return randomBytes(16).toString('hex');
-}
+export const newNonce = (): string => randomBytes(16).toString('hex');
 
 /** The questions, by Slurm's commands: of this cluster alone, because in a federation others have nodes of the same names. */
 export function slurmCalls(options: CallOptions = {}): Calls {

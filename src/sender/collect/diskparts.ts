@@ -16,9 +16,7 @@ const NO_DISK = /^(?:(?:sr|fd|mtdblock|ubiblock|rbd)\d|mmcblk\d+(?:boot|rpmb))/;
 const WHOLE = /^(?:(?:sd|hd|vd|xvd|dasd)[a-z]{1,4}|(?:cciss|ida|rd)\/c\d+d\d+|nvme\d+(?:c\d+)?n\d+|mmcblk\d+|pmem\d+)$/;
 
 /** Whether a name alone looks like that of a whole disk. */
-export function looksWhole(name: string): boolean {
-  return WHOLE.test(name);
-}
+export const looksWhole = (name: string): boolean => WHOLE.test(name);
 
 /** The whole disks among block devices, by their names in /proc/diskstats. */
 export class WholeDisks {
@@ -85,9 +83,7 @@ function isDisk(sys: string, name: string): boolean {
 }
 
 /** A slash cannot be in a file's name: cciss/c0d0 is cciss!c0d0 there. */
-function pathOf(sys: string, name: string): string {
-  return `${sys}/block/${name.replaceAll('/', '!')}`;
-}
+const pathOf = (sys: string, name: string): string => `${sys}/block/${name.replaceAll('/', '!')}`;
 
 /**
  * Its number in the order of all disks that came (since Linux 5.15), else the serial number of NVMe, else the name that

@@ -56,9 +56,7 @@ export class LineParser<T> {
 }
 
 /** The same text, without the longer one that it may be a part of. */
-export function alone(text: string): string {
-  return ` ${text}`.slice(1);
-}
+export const alone = (text: string): string => ` ${text}`.slice(1);
 
 const U64_MOST = 0xffffffffffffffffn;
 

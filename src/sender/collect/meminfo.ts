@@ -52,9 +52,7 @@ function number(text: string, key: string, unit: string): KernelCount | undefine
   return line.eat(unit) ? value : undefined;
 }
 
-function kib(text: string, key: string): KernelCount | undefined {
-  return number(text, key, ' kB\n');
-}
+const kib = (text: string, key: string): KernelCount | undefined => number(text, key, ' kB\n');
 
 const least = (a: KernelCount = 0, b: KernelCount = 0) => (a < b ? a : b);
 

@@ -22,9 +22,7 @@ export function foreignNamespace(link: string | undefined): boolean {
   return /^pid:\[\d{1,10}\]$/.test(link ?? '') && link !== FIRST_NAMESPACE;
 }
 
-export function containerCgroup(text: string): boolean {
-  return CGROUPS.test(text);
-}
+export const containerCgroup = (text: string): boolean => CGROUPS.test(text);
 
 /** Whether the root consists of a container's layers. A root on an overlay is not enough: diskless nodes have one. */
 export function containerRoot(text: string): boolean | undefined {

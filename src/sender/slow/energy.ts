@@ -25,9 +25,7 @@ function add(sum: MemberSum<'uj'>, zones: readonly Zone[] | undefined, nowMs: nu
 }
 
 /** Whole joules, in mJ: finer values would show an attacker what the CPU computes. */
-export function wholeJoules(uj: KernelCount): KernelCount {
-  return times(over(uj, 1_000_000), 1000);
-}
+export const wholeJoules = (uj: KernelCount): KernelCount => times(over(uj, 1_000_000), 1000);
 
 /** The kernel numbers zones in hexadecimal. */
 const ZONE = /^intel-rapl:[0-9a-f]{1,8}$/;

@@ -37,9 +37,7 @@ export function parseRate(text: string | undefined): number {
 }
 
 /** Whether a text like `4: ACTIVE` says that the port carries traffic. */
-export function parseActive(text: string | undefined): boolean {
-  return /^4: /.test(text ?? '');
-}
+export const parseActive = (text: string | undefined): boolean => /^4: /.test(text ?? '');
 
 /** A counter that a port may lack, which then adds nothing. An existing one that is not a number is an error. */
 export function parseOptional(text: string | undefined): KernelCount | undefined {

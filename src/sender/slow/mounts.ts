@@ -81,9 +81,7 @@ function onBlockDevice({ device, type }: Mount): boolean {
 }
 
 /** Whether a file system is known to be local. One of an unknown type may hang on a network. */
-export function isLocal(mount: Mount): boolean {
-  return onBlockDevice(mount) || INTERNAL.includes(mount.type);
-}
+export const isLocal = (mount: Mount): boolean => onBlockDevice(mount) || INTERNAL.includes(mount.type);
 
 /** Whether a file system counts in `fs_total_mib`: local, on a block device, with its own space. */
 export function hasDisk(mount: Mount): boolean {

@@ -20,9 +20,7 @@ export type ChildMessage = { source: string; details: Details | undefined; troub
 const VALUES_FD = 4;
 
 /** CLOCK_MONOTONIC in ms, which parent and child share. */
-export function sharedMs(): number {
-  return Number(process.hrtime.bigint() / 1_000_000n);
-}
+export const sharedMs = (): number => Number(process.hrtime.bigint() / 1_000_000n);
 
 function send(message: ChildMessage): void {
   process.send?.(message, undefined, undefined, () => undefined);

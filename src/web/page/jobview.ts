@@ -2,7 +2,7 @@
 // show the nodes of a job or a user on the map. Asks every few seconds while the page is visible.
 
 import type { JobInfo, UserInfo } from '../../presentation/shapes.js';
-import { tryExpand } from '../../text/hostlists.js';
+import { NameRanges, tryExpand } from '../../text/hostlists.js';
 import { userFinder, withId } from '../../text/jobnames.js';
 import type { OddInfo } from '../answers.js';
 import { byId, make, set, show, write, writeRows } from './dom.js';
@@ -171,7 +171,7 @@ export class JobView {
   }
 
   of(name: string): readonly JobInfo[] {
-    return this.#jobs.filter(({ nodes }) => tryExpand(nodes, 'any')?.includes(name));
+    return this.#jobs.filter(({ nodes }) => NameRanges.of(nodes, 'any')?.has(name));
   }
 
   /** A job by its id, which parts of an array may have together. */
