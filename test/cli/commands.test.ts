@@ -30,7 +30,7 @@ import { NOT_WHOLE } from '../kit/whole.js';
 /** Runs a command line in one process with others; the program itself is started where that can show more. */
 const ask = verbChild(t);
 
-t.test('help answers on stdout, with examples', async t => {
+t.test('help answers on stdout, with examples', { skip: NOT_WHOLE }, async t => {
   const all = await run(['--help']);
   t.equal(all.code, 0);
   for (const [verb, summary] of Object.entries(VERBS)) {

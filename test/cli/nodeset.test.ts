@@ -1,6 +1,7 @@
 // The verb nodeset, and our lists compared with what Slurm, pdsh and ClusterShell themselves make of them.
 //
-// @whole
+//
+// @rest
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';

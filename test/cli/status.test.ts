@@ -695,7 +695,7 @@ async function sixty(t: Test, board: string): Promise<void> {
   await until('all have reported', () => countStates(reader.snapshot().overview.states).live === 60);
 }
 
-t.test('what is cut names the command that shows the rest under the same conditions', async t => {
+t.test('what is cut names the command that shows the rest under the same conditions', { skip: NOT_WHOLE }, async t => {
   // A path that a shell would split.
   const board = join(folder(t), "it's a board");
   const { port } = await startReceiver(t, board);

@@ -2,6 +2,7 @@
 //
 // @seconds 6
 // @waits
+// @rest
 
 import { spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';

@@ -99,7 +99,7 @@ const overflows: Overflow[] = [
 ];
 
 function overflowing(): void {
-  for (const { what, sockets, during } of partOf(overflows, 3, SEED))
+  for (const { what, sockets, during } of partOf(overflows, 6, SEED))
     t.test(`an overflow ${what}`, { buffered: true }, async t => {
       const standIn = new StandIn(t, { buffer: SMALL });
       const limits = ['--uncertain-after', '450ms', '--silent-after', '1050ms'];

@@ -107,7 +107,7 @@ t.test('other requests to the socket', async t => {
   t.equal(await ask('{"forget":["a"]}\n'), '{"forgotten":["a"],"unknown":[]}\n');
 });
 
-t.test('forget, without a receiver', async t => {
+t.test('forget, without a receiver', { skip: NOT_WHOLE }, async t => {
   const board = boardPath(t);
   t.match(await run(['forget', '--board', board, 'a']), { code: 4, stderr: /there is no board/ });
   t.notOk(existsSync(`${board}.lock`), 'which leaves nothing behind');

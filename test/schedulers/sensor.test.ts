@@ -213,7 +213,7 @@ t.test('a board that is cut short while it is read', async t => {
   t.equal(await sensor.end(), 0);
 });
 
-t.test('a board that cannot be mapped', { skip: lacks('musl-tools', 'musl-gcc') }, async t => {
+t.test('a board that cannot be mapped', { skip: NOT_WHOLE || lacks('musl-tools', 'musl-gcc') }, async t => {
   const { path } = makeBoard(t, { live: numbered(4000), silent: ['s1'] });
   const args = ['--board', path, '--hosts', file(t, ['s1', 'n001'])];
   const limited = ['-c', 'ulimit -v 4000; exec "$0" "$@"', compile(t, INSTALLED), ...args];

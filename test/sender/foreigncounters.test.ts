@@ -2,6 +2,7 @@
 // that the contract says, which are computed here once more.
 //
 // @seconds 15
+// @rest
 
 import fc from 'fast-check';
 import t from 'tap';

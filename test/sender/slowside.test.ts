@@ -3,6 +3,7 @@
 //
 // @seconds 18
 // @waits
+// @rest
 
 import { execFileSync } from 'node:child_process';
 import {

@@ -388,7 +388,7 @@ t.test('no board, or an unusable one', async t => {
   ]);
 });
 
-t.test('a board that cannot be mapped', { skip: lacks('musl-tools', 'musl-gcc') }, async t => {
+t.test('a board that cannot be mapped', { skip: NOT_WHOLE || lacks('musl-tools', 'musl-gcc') }, async t => {
   const { path } = makeBoard(t, { live: numbered(4000) });
   const gate = compile(t, INSTALLED);
   for (const [fail, code, answer] of [
@@ -694,7 +694,7 @@ t.test('ten thousand nodes', { skip: NOT_WHOLE }, async t => {
   t.match(aged(many), /^no: (n0000\d has been silent for AGE(, )?){4} and 9996 more$/);
 });
 
-t.test('absurd host lists', async t => {
+t.test('absurd host lists', { skip: NOT_WHOLE }, async t => {
   const board = makeBoard(t, { live: numbered(10) });
   const lists = [
     `${'n[1-999999],'.repeat(2)}x`,

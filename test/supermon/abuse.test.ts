@@ -1,5 +1,7 @@
 // What clients of `beoboard supermon` may do to it: too many of them, endless words, answers that nobody reads; and how
 // its parser reports invalid answers (any bytes: fuzz/fuzz). Nothing crashes, hangs or grows.
+//
+// @rest
 
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
