@@ -1,9 +1,10 @@
 // The odd ones of each family of nodes: in what a few of them differ from the others. Reads the board once.
 
-import { defineVerb, parseVerb, UsageError } from '../options/options.js';
+import { defineVerb, parseVerb } from '../options/options.js';
 import { oddOnesOf } from '../outliers/heat.js';
 import { type FamilyOf, type Odd, oddJson, oddText } from '../outliers/odd.js';
 import { namesOf, type Survey, survey } from '../query/survey.js';
+import { atOnce } from '../service/slices.js';
 import { NO_BOARD, unknownText } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
 import type { Snapshot } from '../shm/snapshot.js';
@@ -12,7 +13,6 @@ import { usable } from '../text/failure.js';
 import { fold } from '../text/hostlists.js';
 import { padded, widest, wrapped } from '../text/layout.js';
 import { json, print, terminalWidth } from '../text/output.js';
-import { InputError } from '../text/text.js';
 
 export const verb = defineVerb({
   name: 'odd',
@@ -88,8 +88,8 @@ export async function main(argv: string[]): Promise<number> {
       process.stderr.write(`beoboard odd: ${unknownText(snapshot)}\n`);
       return NO_BOARD;
     }
-    const found = survey(snapshot, { among, holds });
-    const odd = chosen(oddOnesOf(snapshot, found.all, familyOf?.(snapshot)), found);
+    const found = usable(() => survey(snapshot, { among, holds }));
+    const odd = usable(() => chosen(atOnce(oddOnesOf(() => [found], familyOf?.(snapshot))), found));
     if (values.json) {
       const names = snapshot.names();
       await print([`{"schema":1,"odd":[${odd.map(one => `\n${json(oddJson(snapshot, names, one))}`).join(',')}\n]}\n`]);
@@ -100,9 +100,6 @@ export async function main(argv: string[]): Promise<number> {
     if (found.notOnBoard.length === 0) return 0;
     process.stderr.write(`beoboard odd: not on the board: ${fold(found.notOnBoard)}\n`);
     return 1;
-  } catch (error) {
-    if (error instanceof InputError) throw new UsageError(error.message);
-    throw error;
   } finally {
     reader.close();
   }

@@ -65,10 +65,8 @@ export class GangliaServer extends TcpServer<GangliaConnection, GangliaCounts> {
   async listen(address: Address, serve: Serve, longestQuery?: number): Promise<Address> {
     return await this.accept(address, async client => {
       const query = longestQuery === undefined ? undefined : await lineOf(client, longestQuery);
-      this.begin(client);
       try {
-        const slices = this.slicesOf(client);
-        await slices.wait();
+        const slices = await this.begin(client);
         const answer = await serve(query);
         if (answer === undefined) return;
         await send(client, answer, slices);

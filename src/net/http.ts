@@ -13,6 +13,7 @@ import { codeOfError, ERROR_CODES, type ErrorCode } from '../text/errorcodes.js'
 import { lowerCase } from '../text/text.js';
 import { wantsJson } from './accept.js';
 import { ClientConnection } from './clients.js';
+import { listenAt } from './listening.js';
 import { MOST_HEAD, type ParserError, Refusal, refusalOf, targetOf } from './requests.js';
 import { gzipped, type Pieces, send, takesGzip } from './sending.js';
 import { type ClientCounts, type TcpOptions, TcpServer } from './tcpserver.js';
@@ -179,7 +180,8 @@ export class HttpServer extends TcpServer<HttpConnection, HttpCounts> {
     server.on('connect', (_, socket) =>
       this.#refuse(socket as Socket, new Refusal('method_not_allowed', 'CONNECT is not served here; use GET or HEAD')),
     );
-    return await this.listenWith(server, address);
+    this.servers.push(server);
+    return await listenAt(server, address);
   }
 
   /** Answers a request, after those of the same client that came before it: one client has one answer at a time. */
@@ -202,10 +204,8 @@ export class HttpServer extends TcpServer<HttpConnection, HttpCounts> {
       client.end();
       this.#goOn(client);
     });
-    this.begin(client);
     try {
-      const slices = this.slicesOf(client);
-      await slices.wait();
+      const slices = await this.begin(client);
       await this.#send(request, response, client, await this.#answer(request, client, slices), slices);
       this.counts.served++;
     } catch {

@@ -22,8 +22,6 @@ const END_MS = 2000;
 const MOST_MEMORY = 64 << 20;
 /** After so long another client gets its turn, ms. */
 const TURN_MS = 1;
-/** This machine. */
-const LOOPBACK = ['127.0.0.0/8', '::1'].map(parseNetwork);
 
 export interface TcpOptions {
   /** Clients at once. With one more, one has to go. */
@@ -54,7 +52,7 @@ export interface ClientCounts {
 
 export abstract class TcpServer<C extends ClientConnection, Counts extends ClientCounts = ClientCounts> {
   readonly #clients = new Map<Socket, C>();
-  readonly #servers: Server[] = [];
+  protected readonly servers: Server[] = [];
   readonly #timers: NodeJS.Timeout[];
   protected readonly options: Required<TcpOptions>;
   readonly #isTrusted: (socket: Socket) => boolean;
@@ -72,7 +70,8 @@ export abstract class TcpServer<C extends ClientConnection, Counts extends Clien
     const patiences = { patience: PATIENCE_MS, streamPatience: PATIENCE_MS, silence, answerPatience };
     this.options = { ...patiences, trusted: [], proxies: [], memory: MOST_MEMORY, ...options };
     const { patience, trusted, proxies } = this.options;
-    this.#isTrusted = trusted.length === 0 ? () => true : isFrom([...LOOPBACK, ...trusted]);
+    const own = ['127.0.0.0/8', '::1'].map(parseNetwork);
+    this.#isTrusted = trusted.length === 0 ? () => true : isFrom([...own, ...trusted]);
     this.#originOf = originOf(proxies);
     this.memory = new AnswerMemory(this.options.memory, patience, client => this.drop(client));
     this.#timers = [setInterval(() => this.#dropStuck(), Math.min(LOOK_MS, patience)).unref()];
@@ -96,12 +95,6 @@ export abstract class TcpServer<C extends ClientConnection, Counts extends Clien
     return this.#clients.get(socket);
   }
 
-  /** Makes a server listen; returns the address that was bound. Throws one line for people. */
-  protected async listenWith(server: Server, address: Address): Promise<Address> {
-    this.#servers.push(server);
-    return await listenAt(server, address);
-  }
-
   /** Listens, and serves each client until `serve` returns; the same with an error is half of an answer. */
   protected async accept(address: Address, serve: (client: C) => Promise<void>): Promise<Address> {
     const meet = async (socket: Socket) => {
@@ -116,7 +109,8 @@ export abstract class TcpServer<C extends ClientConnection, Counts extends Clien
     };
     // Half open: some clients close their side before they read.
     const server = createServer({ allowHalfOpen: true, noDelay: true }, socket => void meet(socket));
-    return await this.listenWith(server, address);
+    this.servers.push(server);
+    return await listenAt(server, address);
   }
 
   /** Admits who has connected; undefined: it is not allowed, or has to go at once. */
@@ -131,26 +125,25 @@ export abstract class TcpServer<C extends ClientConnection, Counts extends Clien
     const client = new this.connection(socket, this.#originOf(socket));
     this.#clients.set(socket, client);
     socket.once('close', () => this.#clients.delete(socket));
-    this.dropOneOf(this, this.options.most);
+    this.#makeRoom();
     return client.isDropped ? undefined : client;
   }
 
-  protected begin(client: C): void {
+  /** Begins an answer in the client's turn; returns how the work for it yields. Throws if it is gone when it is its turn. */
+  protected async begin(client: C): Promise<SlicedLook> {
     client.begin();
-    this.dropOneOf(this, this.options.most);
-  }
-
-  /** How work for a client yields: until it is its turn again. Throws if it is gone by then. */
-  protected slicesOf(client: C): SlicedLook {
-    return new SlicedLook(async () => {
+    this.#makeRoom();
+    const slices = new SlicedLook(async () => {
       await this.turns.wait(client);
       if (client.socket.destroyed) throw new Error('the client is gone');
     }, TURN_MS);
+    await slices.wait();
+    return slices;
   }
 
-  /** Cuts off the one that gets on least, if there are more than so many. */
-  protected dropOneOf(clients: Iterable<C>, most: number): void {
-    const gone = victim(clients, most);
+  /** Cuts off the one that gets on least, if there are too many. */
+  #makeRoom(): void {
+    const gone = victim(this, this.options.most);
     if (gone !== undefined) this.drop(gone);
   }
 
@@ -211,23 +204,20 @@ export abstract class TcpServer<C extends ClientConnection, Counts extends Clien
    */
   async end(patience = END_MS): Promise<void> {
     this.isEnding = true;
-    for (const server of this.#servers) server.close();
+    for (const server of this.servers) server.close();
     const closed: Promise<unknown>[] = [];
     for (const client of this) {
       if (client.busySince === undefined && client.leftAt === undefined) this.drop(client);
       else closed.push(new Promise(resolve => client.socket.once('close', resolve)));
       client.stream?.end();
     }
-    const inTime = new AbortController();
-    const late = delay(patience, undefined, { signal: inTime.signal }).catch(() => undefined);
-    await Promise.race([Promise.all(closed), late]);
-    inTime.abort();
+    await Promise.race([Promise.all(closed), delay(patience, undefined, { ref: false })]);
     this.close();
   }
 
   close(): void {
     for (const timer of this.#timers) clearInterval(timer);
-    for (const server of this.#servers) server.close();
+    for (const server of this.servers) server.close();
     for (const client of this) this.drop(client);
   }
 }

@@ -21,10 +21,9 @@ interface OriginTurns {
 interface WaitingTurn {
   readonly taker: TurnTaker;
   readonly origin: OriginTurns;
+  readonly had: number; // by its connection
   readonly go: () => void;
 }
-
-const hadOf = ({ taker, origin }: WaitingTurn) => origin.hadBy.get(taker) ?? 0;
 
 export class Turns {
   readonly #origins = new Map<string, OriginTurns>();
@@ -39,9 +38,9 @@ export class Turns {
     const origin = getOrInsert(this.#origins, taker.origin, () => ({ had: 0, hadBy: new WeakMap(), lastHad: 0 }));
     // Nobody saves up turns by asking for nothing.
     origin.had = Math.max(origin.had, this.#lastHad);
-    origin.hadBy.set(taker, Math.max(origin.hadBy.get(taker) ?? 0, origin.lastHad));
+    const had = Math.max(origin.hadBy.get(taker) ?? 0, origin.lastHad);
     return new Promise(go => {
-      this.#waiting.add({ taker, origin, go });
+      this.#waiting.add({ taker, origin, had, go });
       if (!this.#isGiving) this.#give();
     });
   }
@@ -49,7 +48,7 @@ export class Turns {
   /** Of several that have had as much, who came first. */
   #next(): WaitingTurn {
     return [...this.#waiting].reduce((a, b) =>
-      b.origin.had < a.origin.had || (b.origin === a.origin && hadOf(b) < hadOf(a)) ? b : a,
+      b.origin.had < a.origin.had || (b.origin === a.origin && b.had < a.had) ? b : a,
     );
   }
 
@@ -60,17 +59,17 @@ export class Turns {
       turn = this.#next();
       this.#waiting.delete(turn);
       this.#lastHad = turn.origin.had;
-      turn.origin.lastHad = hadOf(turn);
+      turn.origin.lastHad = turn.had;
       this.given++;
       began = performance.now();
       turn.go();
     });
     // It runs when all that follows at once from that has run, and before anything else does.
     setImmediate(() => {
-      const { taker, origin } = turn as WaitingTurn;
+      const { taker, origin, had } = turn as WaitingTurn;
       const took = Math.max(LEAST_MS, performance.now() - began);
       origin.had += took;
-      origin.hadBy.set(taker, (origin.hadBy.get(taker) ?? 0) + took);
+      origin.hadBy.set(taker, had + took);
       if (this.#waiting.size > 0) return this.#give();
       this.#isGiving = false;
       this.#origins.clear();

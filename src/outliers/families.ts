@@ -31,7 +31,7 @@ export interface FamilyDifference<T extends Trait = Trait> {
  * Senders of different versions may make their hashes of different texts. So one of a version that few have says nothing
  * against these members unless it is of one of the version that most have: it is made NaN, not known.
  */
-export function forgetOtherHashes(members: readonly number[], hashes: Float64Array, versions: Float64Array): void {
+export function forgetOtherHashes(members: number[], hashes: Record<number, number>, versions: typeof hashes): void {
   const told = members.filter(member => !Number.isNaN(hashes[member] as number));
   const [most = [], ...others] = [...byValue(told, versions).values()].sort((a, b) => b.length - a.length);
   const usual = new Set(most.map(member => hashes[member]));
@@ -42,7 +42,7 @@ export function forgetOtherHashes(members: readonly number[], hashes: Float64Arr
 const MINORITY_MOST = 1 / 3;
 
 /** Members by value, in the order in which the values occur. */
-function byValue(members: readonly number[], values: Float64Array): Map<number, number[]> {
+function byValue(members: readonly number[], values: Record<number, number>): Map<number, number[]> {
   const found = new Map<number, number[]>();
   let last = Number.NaN;
   let alike: number[] = [];
@@ -77,7 +77,7 @@ function joined(groups: readonly Alike[], { slack = 0, slackShare = 0 }: Trait):
 }
 
 /** The groups of a family in one trait, the largest first; of equal ones the one with the first member. */
-function groupsOf(members: readonly number[], values: Float64Array, trait: Trait): Alike[] {
+function groupsOf(members: readonly number[], values: Record<number, number>, trait: Trait): Alike[] {
   const exact = Array.from(byValue(members, values), ([value, members]): Alike => ({ value, members }));
   if (exact.length < 2) return exact;
   const groups = trait.slack === undefined && trait.slackShare === undefined ? exact : joined(exact, trait);
@@ -89,24 +89,26 @@ function groupsOf(members: readonly number[], values: Float64Array, trait: Trait
 const countOf = (groups: readonly Alike[]) => groups.reduce((sum, { members }) => sum + members.length, 0);
 
 /**
- * Where the members of a family differ, in the order of the families and in each of the traits. `values`: of each trait,
- * by the numbers of nodes; NaN: not known, and then not compared.
+ * Where the members of a family differ, in the order of the families and in each of the traits, step by step. `values`: of
+ * each trait, by the numbers of nodes; NaN: not known, and then not compared.
  */
-export function differences<T extends Trait>(
+export function* differences<T extends Trait>(
   families: ReadonlyMap<string, readonly number[]>,
   traits: readonly T[],
-  values: readonly Float64Array[],
-): FamilyDifference<T>[] {
+  values: readonly Record<number, number>[],
+): Generator<undefined, FamilyDifference<T>[]> {
   const found: FamilyDifference<T>[] = [];
   for (const [family, members] of families) {
     if (members.length < 2) continue;
     /** Who differs in a trait from the largest group. */
     const differing = new Map<string, ReadonlySet<number>>();
-    const all = traits.map((trait, i) => {
-      const groups = groupsOf(members, values[i] as Float64Array, trait);
+    const all: { trait: T; groups: Alike[] }[] = [];
+    for (const [i, trait] of traits.entries()) {
+      const groups = groupsOf(members, values[i] as Record<number, number>, trait);
       if (groups.length > 1) differing.set(trait.name, new Set(groups.slice(1).flatMap(({ members }) => members)));
-      return { trait, groups };
-    });
+      all.push({ trait, groups });
+      yield;
+    }
     for (const { trait, groups } of all) {
       const [most, ...rest] = groups;
       if (most === undefined || rest.length === 0) continue;

@@ -1,16 +1,15 @@
 // Nodes of a family that are hotter than its others: idle ones compared with idle ones, busy ones with busy ones, and
 // only with nodes of the same hardware. By the floors and the limit that hold for the nodes of a job, but in one look.
 
-import type { Surveyed } from '../query/survey.js';
 import { Cursor } from '../readings/cursor.js';
 import { type Measure, taken } from '../readings/measures.js';
 import { readingOf } from '../readings/readings.js';
 import { writeValue } from '../readings/units.js';
-import type { Snapshot } from '../shm/snapshot.js';
 import { compareNames } from '../text/hostlists.js';
+import { getOrInsert } from '../text/maps.js';
 import { deviations } from './deviation.js';
 import { limitOf } from './judge.js';
-import { type BoardTrait, type FamilyOf, type Odd, oddOnes, usualFamily } from './odd.js';
+import { type BoardTrait, type FamilyOf, type Odd, oddOnes, type Parts, usualFamily } from './odd.js';
 import { FEWEST } from './peers.js';
 import { COMPARED, type Compared } from './readings.js';
 
@@ -54,8 +53,7 @@ function hotOf({ family, trait, compared, members, values }: HeatPeers): Odd | u
   const { each, middle } = deviations(compared, Float64Array.from(values));
   const limit = limitOf(values.length);
   const hot = members
-    .map((member, i) => ({ value: values[i] as number, members: [member] }))
-    .filter((_, i) => (each[i] as number) > limit)
+    .flatMap((member, i) => ((each[i] as number) > limit ? { value: values[i] as number, members: [member] } : []))
     .sort((a, b) => b.value - a.value);
   if (hot.length === 0 || hot.length > members.length / 3) return undefined;
   const those = new Set(hot.flatMap(({ members }) => members));
@@ -64,32 +62,35 @@ function hotOf({ family, trait, compared, members, values }: HeatPeers): Odd | u
 }
 
 /** The hot ones among live nodes, as the other odd ones; the first group has the median of all. */
-export function hotOnes(snapshot: Snapshot, nodes: readonly Surveyed[], familyOf: FamilyOf = usualFamily()): Odd[] {
+export function* hotOnes(parts: Parts, familyOf: FamilyOf = usualFamily()): Generator<undefined, Odd[]> {
   const peers = new Map<string, HeatPeers>();
   const cursor = new Cursor();
-  for (const node of nodes) {
-    const family = node.state === 'live' ? familyOf(node) : undefined;
-    if (family === undefined) continue;
-    cursor.moveTo(snapshot, node.index);
-    const kind = taken(hardware, cursor);
-    if (Number.isNaN(kind)) continue;
-    for (const { compared, measure, use, traits } of HEATS) {
-      const [value, busy] = [taken(measure, cursor), taken(use, cursor)];
-      const trait = busy <= IDLE_MOST ? traits.idle : busy >= BUSY_LEAST ? traits.busy : undefined;
-      if (trait === undefined || Number.isNaN(value)) continue;
-      const key = `${trait.name} ${kind} ${family}`;
-      const some = peers.get(key) ?? { family, trait, compared, members: [], values: [] };
-      if (some.members.length === 0) peers.set(key, some);
-      some.members.push(node.index);
-      some.values.push(value);
+  let count = 0;
+  for (const { snapshot, all } of parts) {
+    for (const node of all) {
+      const number = count++;
+      const family = node.state === 'live' ? familyOf(node) : undefined;
+      if (family === undefined) continue;
+      cursor.moveTo(snapshot, node.index);
+      const kind = taken(hardware, cursor);
+      if (Number.isNaN(kind)) continue;
+      for (const { compared, measure, use, traits } of HEATS) {
+        const [value, busy] = [taken(measure, cursor), taken(use, cursor)];
+        const trait = busy <= IDLE_MOST ? traits.idle : busy >= BUSY_LEAST ? traits.busy : undefined;
+        if (trait === undefined || Number.isNaN(value)) continue;
+        const key = `${trait.name} ${kind} ${family}`;
+        const some = getOrInsert(peers, key, () => ({ family, trait, compared, members: [], values: [] }));
+        some.members.push(number);
+        some.values.push(value);
+      }
     }
+    yield;
   }
   return [...peers.values()].flatMap(some => hotOf(some) ?? []);
 }
 
 /** All odd ones of these nodes: those of a family that nobody can blame come last, each in the order of families. */
-export function oddOnesOf(snapshot: Snapshot, nodes: readonly Surveyed[], familyOf?: FamilyOf): Odd[] {
-  return [oddOnes, hotOnes]
-    .flatMap(ones => ones(snapshot, nodes, familyOf))
-    .sort((a, b) => Number(b.isMinority) - Number(a.isMinority) || compareNames(a.family, b.family));
+export function* oddOnesOf(parts: () => Parts, familyOf?: FamilyOf): Generator<undefined, Odd[]> {
+  const odd = [...(yield* oddOnes(parts(), familyOf)), ...(yield* hotOnes(parts(), familyOf))];
+  return odd.sort((a, b) => Number(b.isMinority) - Number(a.isMinority) || compareNames(a.family, b.family));
 }

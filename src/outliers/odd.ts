@@ -2,7 +2,7 @@
 // a family differ from its others; and in words, and for programs. One rule for all who tell of it. Judges no value as
 // such.
 
-import type { Surveyed } from '../query/survey.js';
+import type { Survey, Surveyed } from '../query/survey.js';
 import { Cursor } from '../readings/cursor.js';
 import { bit, type Measure, type Reading, taken } from '../readings/measures.js';
 import { readingOf } from '../readings/readings.js';
@@ -16,12 +16,17 @@ import { getOrInsert } from '../text/maps.js';
 import { oneLine } from '../text/text.js';
 import { type Alike, differences, type FamilyDifference, forgetOtherHashes, type Trait } from './families.js';
 
+/** All nodes of a look, or one part of them after the other. */
+export type Parts = Iterable<Pick<Survey, 'snapshot' | 'all'>>;
+
+type Nodes = Pick<Snapshot, 'node'>;
+
 /** What live nodes are compared in. */
 export interface BoardTrait extends Trait {
   readonly label: string;
   readonly measure: Measure;
   /** The value of a node of that number, in words, on one line. */
-  readonly text: (value: number, snapshot: Snapshot, index: number) => string;
+  readonly text: (value: number, nodes: Nodes, index: number) => string;
 }
 
 const known = (name: string) => readingOf(name) as Reading & { readonly measure: Measure };
@@ -44,8 +49,8 @@ const ofLook = (number: (snapshot: Snapshot, index: number) => number | undefine
 const kernel = ofLook(({ overview }, index) => overview.kernels[index]);
 const interval = ofLook((snapshot, index) => snapshot.intervalOf(index));
 
-const release: BoardTrait['text'] = (_, snapshot, index) =>
-  oneLine(String(snapshot.node(index).field('os_release') || NOTHING));
+const release: BoardTrait['text'] = (_, nodes, index) =>
+  oneLine(String(nodes.node(index).field('os_release') || NOTHING));
 
 /** A clock of which the report does not tell is neither. */
 const unsynchronised: Measure = { ...bit('flags', 'clock_unsync'), set: setBit('clock') };
@@ -83,35 +88,38 @@ export function usualFamily(): FamilyOf {
 
 export type Odd = FamilyDifference<BoardTrait>;
 
-/** Where live nodes differ from the others of their family. Members are numbers of records. 20 ms for 10,000 nodes. */
-export function oddOnes(
-  snapshot: Snapshot,
-  nodes: readonly Surveyed[],
+/** Where live nodes differ from the others of their family, step by step. Members are numbers among all nodes. */
+export function* oddOnes(
+  parts: Parts,
   familyOf: FamilyOf = usualFamily(),
   traits: readonly BoardTrait[] = TRAITS,
-): Odd[] {
+): Generator<undefined, Odd[]> {
   const families = new Map<string, number[]>();
-  const values = traits.map(() => new Float64Array(snapshot.count).fill(Number.NaN));
+  const values = traits.map((): number[] => []);
+  let count = 0;
   const cursor = new Cursor();
   // The nodes of a digest have no reports: only readings of records can be taken from them.
   const areRead = traits.some(({ measure }) => measure.ofRecord !== true);
-  for (const node of nodes) {
-    // A node that is not heard may have changed since its last report, so only live nodes are compared.
-    const family = node.state === 'live' ? familyOf(node) : undefined;
-    if (family === undefined) continue;
-    getOrInsert(families, family, () => []).push(node.index);
-    if (areRead) cursor.moveTo(snapshot, node.index);
-    else [cursor.snapshot, cursor.index] = [snapshot, node.index];
-    for (let i = 0; i < traits.length; i++)
-      (values[i] as Float64Array)[node.index] = taken((traits[i] as BoardTrait).measure, cursor);
+  for (const { snapshot, all } of parts) {
+    for (const node of all) {
+      // A node that is not heard may have changed since its last report, so only live nodes are compared.
+      const family = node.state === 'live' ? familyOf(node) : undefined;
+      if (family !== undefined) getOrInsert(families, family, () => []).push(count);
+      if (areRead) cursor.moveTo(snapshot, node.index);
+      else [cursor.snapshot, cursor.index] = [snapshot, node.index];
+      for (let i = 0; i < traits.length; i++)
+        values[i]?.push(family === undefined ? Number.NaN : taken((traits[i] as BoardTrait).measure, cursor));
+      count++;
+    }
+    yield;
   }
   const [hashes, versions] = ['hardware', 'sender'].map(name => values[traits.findIndex(one => one.name === name)]);
   if (hashes && versions) for (const members of families.values()) forgetOtherHashes(members, hashes, versions);
-  return differences(families, traits, values);
+  return yield* differences(families, traits, values);
 }
 
-function valueText(snapshot: Snapshot, { trait }: Odd, { value, members }: Alike): string {
-  return trait.text(value, snapshot, members[0] as number);
+function valueText(nodes: Nodes, { trait }: Odd, { value, members }: Alike): string {
+  return trait.text(value, nodes, members[0] as number);
 }
 
 const GROUPS_MOST = 3;
@@ -120,42 +128,42 @@ const GROUPS_MOST = 3;
 type Names = readonly string[];
 
 /** What the others have: `39 others 6.1.0-21`. */
-function othersText(snapshot: Snapshot, odd: Odd): string {
+function othersText(nodes: Nodes, odd: Odd): string {
   const [most] = odd.groups as readonly [Alike, ...Alike[]];
   const count = most.members.length;
-  return `${count} ${count === 1 ? 'other' : 'others'} ${valueText(snapshot, odd, most)}`;
+  return `${count} ${count === 1 ? 'other' : 'others'} ${valueText(nodes, odd, most)}`;
 }
 
 /** `rack11n[01-09]: 6.1.0-18, 39 others 6.1.0-21`; without a minority, all alike. `label`: before each first value. */
-export function oddText(snapshot: Snapshot, names: Names, odd: Odd, label = ''): string {
+export function oddText(nodes: Nodes, names: Names, odd: Odd, label = ''): string {
   const told = odd.isMinority ? odd.groups.slice(1) : odd.groups;
   const named = told.slice(0, GROUPS_MOST).map(group => {
     const who = shownNames(group.members.map(at => names[at] as string));
-    return `${who}: ${label}${valueText(snapshot, odd, group)}`;
+    return `${who}: ${label}${valueText(nodes, odd, group)}`;
   });
   const more = told.slice(GROUPS_MOST);
   if (more.length > 0) {
-    const nodes = more.reduce((sum, { members }) => sum + members.length, 0);
-    named.push(`${nodes} more with ${more.length} other ${more.length === 1 ? 'value' : 'values'}`);
+    const count = more.reduce((sum, { members }) => sum + members.length, 0);
+    named.push(`${count} more with ${more.length} other ${more.length === 1 ? 'value' : 'values'}`);
   }
-  return odd.isMinority ? `${named.join('; ')}, ${othersText(snapshot, odd)}` : named.join('; ');
+  return odd.isMinority ? `${named.join('; ')}, ${othersText(nodes, odd)}` : named.join('; ');
 }
 
 /** What follows the names of these odd nodes: `6.1.0-18 or 5.10.0, 39 others 6.1.0-21`. */
-export function differenceText(snapshot: Snapshot, odd: Odd, among: ReadonlySet<number>): string {
+export function differenceText(nodes: Nodes, odd: Odd, among: ReadonlySet<number>): string {
   const theirs = odd.groups.slice(1).filter(({ members }) => members.some(at => among.has(at)));
-  const values = theirs.slice(0, GROUPS_MOST).map(group => valueText(snapshot, odd, group));
-  return `${values.join(' or ')}${theirs.length > GROUPS_MOST ? ' or another' : ''}, ${othersText(snapshot, odd)}`;
+  const values = theirs.slice(0, GROUPS_MOST).map(group => valueText(nodes, odd, group));
+  return `${values.join(' or ')}${theirs.length > GROUPS_MOST ? ' or another' : ''}, ${othersText(nodes, odd)}`;
 }
 
 /** The same for programs: see ODD in shapes.ts. */
-export function oddJson(snapshot: Snapshot, names: Names, odd: Odd) {
+export function oddJson(nodes: Nodes, names: Names, odd: Odd) {
   return {
     family: odd.family,
     trait: odd.trait.name,
     minority: odd.isMinority,
     groups: odd.groups.map(group => ({
-      value: valueText(snapshot, odd, group),
+      value: valueText(nodes, odd, group),
       nodes: fold(group.members.map(at => names[at] as string)),
       count: group.members.length,
     })),

@@ -59,24 +59,21 @@ export function responder(exporter: Exporter, { nodeMetrics }: Pick<PrometheusOp
     // A person who comes from elsewhere goes on from here.
     if (isForeign && /metrics$/.test(path)) return front(403);
     switch (path) {
-      case '/metrics': {
-        const format = formatOf(accept);
-        const scrape = parseScrape(query);
-        // What an earlier scrape has found would be as old as the time between the two.
-        await exporter.slurm?.look();
-        await take(exporter.sizeOf(scrape));
-        return { status: 200, type: MEDIA_TYPES[format], body: exporter.metrics(scrape, format) };
-      }
+      case '/metrics':
       case '/node-metrics': {
-        if (!nodeMetrics)
+        const isOwn = path === '/metrics';
+        if (!isOwn && !nodeMetrics)
           throw new Refusal(
             'switched_off',
             'node-metrics are switched off; start beoboard prometheus with --node-metrics',
           );
         const format = formatOf(accept);
-        const { selection } = parseScrape(query, false);
-        await take(exporter.sizeOf({ selection }));
-        return { status: 200, type: MEDIA_TYPES[format], body: exporter.nodeMetrics({ selection }, format) };
+        const scrape = parseScrape(query, isOwn);
+        // What an earlier scrape has found would be as old as the time between the two.
+        if (isOwn) await exporter.slurm?.look();
+        await take(exporter.sizeOf(isOwn ? scrape : { selection: scrape.selection }));
+        const body = exporter[isOwn ? 'metrics' : 'nodeMetrics'](scrape, format);
+        return { status: 200, type: MEDIA_TYPES[format], body };
       }
       case '/sd':
         return shardsOf(request);

@@ -117,10 +117,8 @@ export class SupermonServer extends TcpServer<ClientConnection, SupermonCounts> 
   }
 
   async #reply(client: ClientConnection, command: Command): Promise<void> {
-    this.begin(client);
     if (command.kind === 'bad') this.counts.bad++;
-    const slices = this.slicesOf(client);
-    await slices.wait();
+    const slices = await this.begin(client);
     await this.memory.take(client, this.sizeOf(command));
     try {
       await send(

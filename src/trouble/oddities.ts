@@ -7,9 +7,13 @@ import { differenceText, type Odd, oddOnes, oddText, TRAITS, usualFamily } from 
 import type { Survey, Surveyed } from '../query/survey.js';
 import { type Anomaly, EACH_MOST, type Finding, shown } from './finding.js';
 
-function minorities({ snapshot, all }: Survey, name: 'kernel' | 'interval'): Odd[] {
+function minorities(found: Survey, name: 'kernel' | 'interval'): Odd[] {
   const traits = TRAITS.filter(trait => trait.name === name);
-  return oddOnes(snapshot, all, usualFamily(), traits).filter(({ isMinority }) => isMinority);
+  const steps = oddOnes([found], usualFamily(), traits);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value.filter(({ isMinority }) => isMinority);
+  }
 }
 
 function nodesOf({ all }: Survey, { groups }: Odd): Surveyed[] {

@@ -17,7 +17,7 @@ import { boardJson, nodeTeller } from '../presentation/statusjson.js';
 import { type Condition, parseCondition } from '../query/conditions.js';
 import { survey } from '../query/survey.js';
 import { SCALES } from '../readings/scales.js';
-import { SLICE_MS, SlicedLook } from '../service/slices.js';
+import { inSlices, SLICE_MS, SlicedLook } from '../service/slices.js';
 import { BoardReader } from '../shm/reader.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { painter } from '../terminal/style.js';
@@ -52,7 +52,7 @@ const answer = (body: HttpResponse['body']): HttpResponse => ({ status: 200, typ
 const whole = (value: object): HttpResponse => answer(`${json(value)}\n`);
 
 /** The same with a long list, whose bytes all clients share. */
-async function listed(head: object, name: string, list: readonly object[], slices: SlicedLook): Promise<HttpResponse> {
+async function listed(head: object, name: string, list: Iterable<object>, slices: SlicedLook): Promise<HttpResponse> {
   const rows: string[] = [];
   for (const row of list) {
     rows.push(json(row));
@@ -101,6 +101,7 @@ type ToldKind = 'job' | 'jobs' | 'users' | 'odd';
 
 export class Api {
   readonly #pages: NodePages;
+  readonly #document = whole(openApi());
   /** What is told again, on which roster, and until when, of performance.now(). */
   readonly #told = new Map<ToldKind, { readonly told: Promise<unknown>; readonly roster: number; until: number }>();
 
@@ -151,7 +152,7 @@ export class Api {
       }
       case 'openapi.json':
         checked(query, []);
-        return whole(openApi());
+        return this.#document;
       default:
         return undefined;
     }
@@ -388,12 +389,20 @@ export class Api {
   async #odd(slices: SlicedLook): Promise<HttpResponse> {
     const reader = this.#reader();
     try {
-      const snapshot = reader.snapshot();
-      const names = snapshot.names();
-      const odd: object[] = [];
-      for (const one of oddOnesOf(snapshot, survey(snapshot).all))
-        odd.push({ ...oddJson(snapshot, names, one), text: oddText(snapshot, names, one) });
-      return await listed({ schema: 1, seq: this.#seq }, 'odd', odd, slices);
+      const names: string[] = [];
+      const parts = function* () {
+        names.length = 0;
+        for (const piece of reader.pieces()) {
+          names.push(...piece.names());
+          yield survey(piece);
+        }
+      };
+      const nodes = { node: (number: number) => reader.snapshotOf(names[number] as string).node(0) };
+      const odd = await inSlices(oddOnesOf(parts), slices);
+      const rows = function* () {
+        for (const one of odd) yield { ...oddJson(nodes, names, one), text: oddText(nodes, names, one) };
+      };
+      return await listed({ schema: 1, seq: this.#seq }, 'odd', rows(), slices);
     } finally {
       reader.close();
     }

@@ -12,6 +12,7 @@ import { bits } from '../../src/layout/layout.gen.js';
 import { hotOnes } from '../../src/outliers/heat.js';
 import { oddOnes } from '../../src/outliers/odd.js';
 import { survey } from '../../src/query/survey.js';
+import { atOnce } from '../../src/service/slices.js';
 import { painter } from '../../src/terminal/style.js';
 import { BOARD_MOST, expand } from '../../src/text/hostlists.js';
 import { UNSEEN } from '../../src/text/unseen.js';
@@ -86,8 +87,8 @@ const versions = rack('n[1-9]', name => (name === 'n3' ? { agent_version: 0x1_00
 
 function shown(nodes: MadeNode[], width = 80): string {
   const snapshot = madeBoard(nodes);
-  const { all } = survey(snapshot);
-  const odd = [...oddOnes(snapshot, all), ...hotOnes(snapshot, all)];
+  const found = survey(snapshot);
+  const odd = [oddOnes, hotOnes].flatMap(ones => atOnce(ones([found])));
   return [...oddLines(snapshot, odd, { width, paint: painter('never') }), '', ''].join('\n');
 }
 
@@ -120,9 +121,9 @@ t.test('ten times the nodes take less than forty times the CPU time', async t =>
   );
   const least = (count: number) => {
     const snapshot = madeBoard(nodes.slice(0, count));
-    const { all } = survey(snapshot);
+    const found = survey(snapshot);
     const look = () => {
-      const odd = [...oddOnes(snapshot, all), ...hotOnes(snapshot, all)];
+      const odd = [oddOnes, hotOnes].flatMap(ones => atOnce(ones([found])));
       oddLines(snapshot, odd, { width: 80, paint: painter('never') });
     };
     return Math.max(1, leastCpuMs(look));

@@ -5,13 +5,14 @@
 import t from 'tap';
 import { random } from '../../src/load/simulatednode.js';
 import { differences, forgetOtherHashes, type Trait } from '../../src/outliers/families.js';
+import { atOnce } from '../../src/service/slices.js';
 
 const KERNEL: Trait = { name: 'kernel' };
 
 /** The groups of one family with these values, as `members=value`; of a minority with `!` before them. */
 function told(values: readonly number[], trait: Trait = KERNEL): string {
   const members = values.map((_, i) => i);
-  const found = differences(new Map([['n', members]]), [trait], [Float64Array.from(values)]);
+  const found = atOnce(differences(new Map([['n', members]]), [trait], [Float64Array.from(values)]));
   return found
     .map(({ groups, isMinority }) => {
       const text = groups.map(({ members, value }) => `${members.join('+')}=${value}`).join(' ');
@@ -63,7 +64,7 @@ t.test('sizes that differ little are one, also in steps', async t => {
 t.test('a part that differs explains the whole', async t => {
   const traits: Trait[] = [{ name: 'cpus' }, { name: 'hardware', parts: ['cpus', 'gpus'] }];
   const [cpus, hardware] = [Float64Array.of(64, 64, 64, 64, 32, 64), Float64Array.of(7, 7, 7, 7, 8, 9)];
-  const found = differences(new Map([['n', [0, 1, 2, 3, 4, 5]]]), traits, [cpus, hardware]);
+  const found = atOnce(differences(new Map([['n', [0, 1, 2, 3, 4, 5]]]), traits, [cpus, hardware]));
   t.same(
     found.map(({ trait, groups, isMinority }) => [
       trait.name,
@@ -84,7 +85,7 @@ t.test('families do not mix, and values at random are grouped as by a plain rule
   for (let round = 0; round < 300; round++) {
     const values = Float64Array.from({ length: 60 }, () => (next() < 0.05 ? Number.NaN : Math.floor(next() ** 4 * 4)));
     const families = new Map([0, 1, 2].map(f => [String(f), [...values.keys()].filter(i => i % 3 === f)]));
-    const found = new Map(differences(families, [KERNEL], [values]).map(one => [one.family, one]));
+    const found = new Map(atOnce(differences(families, [KERNEL], [values])).map(one => [one.family, one]));
     for (const [name, members] of families) {
       const known = members.filter(i => !Number.isNaN(values[i] as number));
       const counts = new Map<number, number>();

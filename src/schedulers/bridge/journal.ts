@@ -11,7 +11,6 @@ import {
   readFileSync,
   renameSync,
   statSync,
-  writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -24,6 +23,7 @@ import {
   openOwnFolder,
   syncFolder,
 } from '../../service/ownfolder.js';
+import { writeWhole } from '../../service/replacefile.js';
 import { Failure } from '../../text/failure.js';
 import { oneLine } from '../../text/text.js';
 import { Ledger } from './ownership.js';
@@ -151,11 +151,6 @@ export class Rehearsal implements BridgeJournal {
   write(entries: readonly BridgeRecord[]): void {
     for (const entry of entries) this.ledger.apply({ ...entry, time_ms: Date.now() });
   }
-}
-
-function writeWhole(fd: number, text: string): void {
-  const bytes = Buffer.from(text);
-  for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
 }
 
 const lineOf = (entry: Timed) => `${JSON.stringify({ time: new Date(entry.time_ms).toISOString(), ...entry })}\n`;
