@@ -31,7 +31,7 @@ const median = list => {
   const middle = sorted.length >> 1;
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 };
-const round = number => Number(number.toPrecision(3));
+const round = (number, digits = 3) => Number(number.toPrecision(digits));
 
 const model = cpus()[0]?.model ?? /model name\s*: (.*)/.exec(readFileSync('/proc/cpuinfo', 'utf8'))?.[1] ?? 'unknown';
 /** How long a process of Node.js that does nothing takes, ms: machines of the same name differ in speed. */
@@ -78,10 +78,11 @@ if (!values.json) console.log([machine, date, commit].filter(Boolean).join(', ')
 for (const name of all.filter(name => positionals.length === 0 || positionals.includes(name))) {
   console.error(`bench: ${name} …`);
   const began = performance.now();
-  let measured;
+  let measured, made;
   try {
     const file = new URL(`${name}.bench.mjs`, here).href;
-    const { bench, network } = await import(file);
+    const { bench, network, tools } = await import(file);
+    made = tools?.();
     const quick = values.quick ?? false;
     // A network of its own needs root.
     measured = await (network === undefined
@@ -92,15 +93,15 @@ for (const name of all.filter(name => positionals.length === 0 || positionals.in
     failed.push(name);
     continue;
   }
-  const rows = measured.map(({ samples, ...row }) => ({
+  const rows = measured.map(({ samples, digits, ...row }) => ({
     ...row,
-    median: round(median(samples)),
-    least: round(Math.min(...samples)),
-    most: round(Math.max(...samples)),
+    median: round(median(samples), digits),
+    least: round(Math.min(...samples), digits),
+    most: round(Math.max(...samples), digits),
     runs: samples.length,
   }));
   const command = `npm run bench -- ${name}${values.quick ? ' --quick' : ''}`;
-  results[name] = { date, commit, machine, command, rows: [...rows, ...slopes(rows)] };
+  results[name] = { date, commit, machine, tools: made, command, rows: [...rows, ...slopes(rows)] };
   if (values.markdown) keep({ [name]: results[name] });
   console.error(`bench: ${name}: ${Math.round((performance.now() - began) / 1000)} s`);
   // Shown at once: all of them together take an hour.
