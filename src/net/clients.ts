@@ -33,6 +33,8 @@ export class ClientConnection {
    * of its users has all of them.
    */
   readonly origin: string;
+  /** With whom it shares connections before all others of its address do: the same, but each client of a proxy alone. */
+  readonly host: string;
   /** When it came, was answered, or has last taken something, ms of performance.now(). */
   lastMoved = performance.now();
   /** Since when it is being answered; undefined: it has not asked. */
@@ -60,6 +62,7 @@ export class ClientConnection {
   ) {
     const network = networkOf(socket.remoteAddress ?? '');
     this.origin = LOOPBACK.test(network) ? 'loopback' : network;
+    this.host = from === network ? this.origin : from;
   }
 
   begin(): void {
@@ -173,18 +176,19 @@ export class ClientConnection {
   }
 }
 
-function countBy(clients: Iterable<ClientConnection>, what: 'from' | 'origin'): Map<string, number> {
+function countBy(clients: Iterable<ClientConnection>, what: 'from' | 'origin' | 'host'): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { [what]: where } of clients) counts.set(where, (counts.get(where) ?? 0) + 1);
   return counts;
 }
 
-/** Of the address with the most of them the one that gets on least. */
+/** Of the host with the most of them, and of its address with the most, the one that gets on least. */
 function leastOfMost<C extends ClientConnection>(clients: readonly C[], now: number): C {
-  const counts = countBy(clients, 'from');
-  const most = Math.max(...counts.values());
+  const [ofHost, ofAddress] = [countBy(clients, 'host'), countBy(clients, 'from')];
+  const share = ({ host, from }: C) => (ofHost.get(host) ?? 0) * clients.length + (ofAddress.get(from) ?? 0);
+  const most = Math.max(...clients.map(share));
   return clients
-    .filter(({ from }) => counts.get(from) === most)
+    .filter(client => share(client) === most)
     .reduce((a, b) => {
       const [x, y] = [a.standing(now), b.standing(now)];
       return y[0] < x[0] || (y[0] === x[0] && y[1] < x[1]) ? b : a;

@@ -42,7 +42,7 @@ t.test('who has to go', async t => {
   const now = performance.now();
   /** A client; `asked`, `moved`: how long ago it asked and has last taken some, ms; `kept`, `taken`: bytes since. */
   const client = (from: string, asked: number | undefined, moved: number, kept = 0, taken = 0, isStream = false) => {
-    const socket = { bytesWritten: 0 };
+    const socket = { bytesWritten: 0, remoteAddress: from.includes('.') ? from : '10.9.9.9' };
     const made = new ClientConnection(socket as Socket, from, () => (socket.bytesWritten === 0 ? 0 : taken));
     if (asked !== undefined) made.begin();
     socket.bytesWritten = taken + kept;
@@ -66,6 +66,9 @@ t.test('who has to go', async t => {
   const left = Object.assign(client('a', undefined, 0), { leftAt: now });
   const asking = client('b', 0, 0);
   const beside = Array.from({ length: 33 }, (_, i) => client('b', undefined, i));
+  const [local, ownOther] = [client('127.0.0.1', undefined, 9000), client('127.1.2.3', undefined, 5000)];
+  const [remote, again] = [client('10.0.0.7', undefined, 9500), client('10.0.0.7', undefined, 9900)];
+  const [proxied, otherProxied] = [client('proxy 1', undefined, 9999), client('proxy 2', undefined, 9998)];
   const rows: [what: string, all: ClientConnection[], goes: ClientConnection | undefined, most?: number][] = [
     ['nobody where there is room', [silent, fresh], undefined, 2],
     ['the one that is silent for longest', [silent, fresh, stream, stuckStream, fast], silent],
@@ -74,6 +77,8 @@ t.test('who has to go', async t => {
     ['one that has its answer', [fresh, left], left],
     ['one for which we wait, not one that has just asked', [waiting, fast, begun], waiting],
     ['one of the address with the most', [other, silent, fresh], silent],
+    ['one of this machine, whichever of its addresses it takes', [local, ownOther, remote], local],
+    ['one of another host, before two of a proxy that come from two', [proxied, otherProxied, remote, again], again],
     ['nobody where all of that address read, for one that has asked nothing', [other, stream, fast], undefined, 2],
     ['one of that address for one that asks', [asking, stream, fast], fast, 2],
     ['also if there are others that have asked nothing', [asking, other, stream, stream, fast], fast, 3],
