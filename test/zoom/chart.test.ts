@@ -1,6 +1,4 @@
 // The chart of `beoboard zoom`: its columns, and the whole of it on a pseudo terminal.
-//
-// @rest
 
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
