@@ -346,8 +346,9 @@ static void keep_house(struct bb_receiver *r) {
   s->softnet_drops = h->softnet_drops;
   s->missed = links_missed(&r->links);
   s->nodes = h->count;
+  /* The table is half of what is done here for a few nodes, and it changes with its counters only. */
+  if (memcmp(s->refused, h->refused, sizeof s->refused) != 0) bb_writer_senders(r->writer, s->senders);
   memcpy(s->refused, h->refused, sizeof s->refused);
-  bb_writer_senders(r->writer, s->senders);
   s->receive_buffer = r->sockets.buffer;
   s->filtering = r->filtering;
   s->publications += published > 0;
@@ -373,11 +374,9 @@ static bool obey(struct bb_receiver *r) {
   }
   pthread_mutex_lock(&r->mutex);
   const bool stop = r->stop;
-  if (r->job != NULL) {
-    r->job(r->writer, r->job_context);
-    r->job = NULL;
-    pthread_cond_signal(&r->done);
-  }
+  if (r->job != NULL) r->job(r->writer, r->job_context);
+  r->job = NULL;
+  pthread_cond_signal(&r->done);
   pthread_mutex_unlock(&r->mutex);
   return stop;
 }
