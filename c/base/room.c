@@ -12,8 +12,6 @@
 static char pool[POOL_BYTES] LARGE;
 static _Atomic size_t pool_used;
 
-static bool is_of_pool(const struct room *room) { return room->at >= pool && room->at < pool + POOL_BYTES; }
-
 bool make_room(struct room *room, size_t bytes) {
   if (bytes <= room->bytes) return true;
   /* At least twice as much as before: what grows by little moves seldom. */
@@ -27,7 +25,7 @@ bool make_room(struct room *room, size_t bytes) {
     if (at == MAP_FAILED) return false;
   }
   if (room->bytes > 0) memcpy(at, room->at, room->bytes);
-  if (room->bytes > 0 && !is_of_pool(room)) munmap(room->at, room->bytes);
+  if (room->bytes > 0 && (room->at < pool || room->at >= pool + POOL_BYTES)) munmap(room->at, room->bytes);
   *room = (struct room){at, more};
   return true;
 }

@@ -37,16 +37,11 @@ static uint64_t begun_again(uint64_t spell, uint64_t begin_ms) {
   return BB_SPELL(begin_ms, count < BB_SPELL_COUNT_MOST ? count + 1 : count);
 }
 
-static bool is_goodbye(const struct bb_report *report) { return (report->flags & BB_FLAGS_GOODBYE) != 0; }
-
-static int64_t first_limit(const struct bb_board_header *h, uint32_t interval_ms) {
-  return bb_limit_for(h->uncertain_after_ns, interval_ms, h->longest_interval_ms);
-}
-
 /* Whether the node was not heard for too long between two of its reports. The limit is never less than that for a
  * second's interval. */
 static bool is_gap(const struct bb_board_header *h, const struct bb_slot *before, int64_t passed_ns) {
-  return passed_ns > (int64_t)h->uncertain_after_ns && passed_ns > first_limit(h, before->report.interval_ms);
+  return passed_ns > (int64_t)h->uncertain_after_ns &&
+         passed_ns > bb_limit_for(h->uncertain_after_ns, before->report.interval_ms, h->longest_interval_ms);
 }
 
 /* The slot that is whole and not the newest; NULL: there is none. */
@@ -84,10 +79,12 @@ static void judge_record(struct bb_mapped *b, uint32_t record, const struct evid
   if (word == 0 || !has_entry(link_of(word), b->header->links_used)) return;
   if (judge_word(e, evidence_by(b->header->evidence, link_of(word)), word, &is_ahead) != BEOBOARD_SILENT) return;
   struct bb_memory *m = memory_at(b, record);
-  const uint64_t begin_ms = BB_COLUMN_STAMP(word);
+  /* Not before the end of the one before, though a mirror may have placed that report anew. */
+  const uint64_t stamp_ms = BB_COLUMN_STAMP(word);
+  const uint64_t begin_ms = stamp_ms > m->silence_end_ms ? stamp_ms : m->silence_end_ms;
   const int newest = newest_slot(b, record);
   /* One that is open has seen no report since, though a mirror may have placed its last one anew. */
-  if (newest < 0 || begin_ms == 0 || is_open(m)) return;
+  if (newest < 0 || stamp_ms == 0 || is_open(m)) return;
   /* What it said comes first: whoever sees that it is silent finds its last words. */
   store_last_words(b, record, newest);
   bb_store_release(&m->silence, begun_again(m->silence, begin_ms));
@@ -197,7 +194,7 @@ struct bb_after bb_memory_begin_anew(struct bb_mapped *b, uint32_t record, int n
     after.what |= BB_AFTER_GAP;
   }
   if (before->report.boot_id != report->boot_id) {
-    if (!is_goodbye(&before->report)) store_last_words(b, record, newest);
+    if ((before->report.flags & BB_FLAGS_GOODBYE) == 0) store_last_words(b, record, newest);
     after.what |= BB_AFTER_BOOT;
   }
   return after;
@@ -312,7 +309,9 @@ void bb_memory_repair(struct bb_mapped *b, uint32_t record, int64_t clock_ns) {
   drop_odd(m, now_ns);
   settle_episodes(m);
   if (m->remembers_since_ns == 0) bb_store(&m->remembers_since_ns, now_ns);
-  if (is_open(m) && BB_SPELL_BEGIN(m->silence) < whole_ms(last->stamp_ns))
+  /* One that stands in both slots was placed anew by a mirror, and is the last before the silence. */
+  if (is_open(m) && BB_SPELL_BEGIN(m->silence) < whole_ms(last->stamp_ns) &&
+      (before == NULL || memcmp(&before->report, &last->report, sizeof last->report) != 0))
     close_silence(m, &last->report, whole_ms(last->stamp_ns));
   /* Release: the writer before may have stored no more of an episode than its begin. */
   if (m->recent != recent_of(m)) bb_store_release(&m->recent, recent_of(m));

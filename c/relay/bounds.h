@@ -30,8 +30,6 @@ static inline int64_t bounds_upper(const struct bb_mirror_clock *c, uint64_t tim
   return c->answered_ns - span + bounds_drift(span);
 }
 
-static inline int64_t bounds_error(const struct bb_mirror_clock *c) { return c->answered_ns - c->asked_ns; }
-
 /* For display: a time before this machine's boot is shown as its boot; 0 stays 0. */
 static inline uint64_t bounds_shown(const struct bb_mirror_clock *c, uint64_t time_ns) {
   if (time_ns == 0 || !bounds_are_known(c, time_ns)) return 0;

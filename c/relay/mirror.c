@@ -191,7 +191,7 @@ struct bb_mirror *bb_mirror_open(const struct bb_mirror_options *o, char *why, s
   /* Never in place: the stamps of another run of this program came from pings of another clock. But it stays until the
    * next one is whole, which takes from it what it remembers. */
   m->gone = ok && found == BB_FOUND_BOARD && old.header->lock_inode == m->place.lock_inode &&
-            is_same_mirror(old.header, &h);
+            is_same_mirror(old.header, &h) && bb_repair_index(&old);
   if (m->gone) {
     m->board = old;
     bb_store(&old.header->state, bb_load(&old.header->state) & ~(uint64_t)BB_BOARD_STATE_CLOSED);
@@ -264,8 +264,6 @@ void bb_mirror_close(struct bb_mirror *m) {
 
 /* ---- names ---- */
 
-static uint32_t hash_of(const char *name) { return (uint32_t)(bb_name_hash(name, 0) >> 32); }
-
 /* Assigns one of our records to the master's record of that number. False: there is no room, or another number has
  * that name. */
 static bool mirror_adopt(struct bb_mirror *m, uint32_t number, const char name[64]) {
@@ -285,7 +283,7 @@ static bool mirror_adopt(struct bb_mirror *m, uint32_t number, const char name[6
     m->counts.full++;
     return false;
   }
-  r->name = hash_of(name);
+  r->name = (uint32_t)(bb_name_hash(name, 0) >> 32);
   return true;
 }
 
@@ -393,8 +391,8 @@ static bool is_proved(struct bb_mirror *m, uint32_t record, const struct bb_repo
   return verdict != BB_DUPLICATE && verdict != BB_REFUSED;
 }
 
-/* The relay says that there is a newer report, and cannot prove it: the stored one stays, and its age makes nobody
- * silent until the relay itself says that none came. */
+/* What the relay says is newer is not, or is not proved: the stored report stays, and its age makes nobody silent until
+ * the relay itself says that none came. */
 static void pass_over(struct bb_mirror *m, struct mirrored *r, const struct bb_relay_report *e) {
   r->head = e->head;
   r->stamp_ns = e->stamp_ns;
@@ -403,15 +401,19 @@ static void pass_over(struct bb_mirror *m, struct mirrored *r, const struct bb_r
   set_mark(&r->doubtful, true, &m->counts.doubtful);
   store_again(m, r);
   receive_missing(m, r);
-  m->counts.unproved++;
+  m->counts.unproved += m->keys != NULL;
 }
 
-/* Whether the node made both reports of a record of the board before; then what comes must be newer. */
-static bool are_proved(struct bb_mirror *m, uint32_t record, uint32_t old, int newest) {
+/* Whether the node made both reports of a record of the board before; then what comes must be newer. `ahead_ns`: the
+ * master's clock, of ours. One that was stored again stands in both slots. */
+static bool are_proved(struct bb_mirror *m, uint32_t record, uint32_t old, int newest, uint64_t ahead_ns) {
+  const struct bb_slot *last = slot_at(&m->before, old, (uint32_t)newest);
   for (int i = 1; m->keys != NULL && i >= 0; i--) {
     const struct bb_slot *s = slot_at(&m->before, old, (uint32_t)(newest ^ i));
-    const struct bb_stamp stamp = {(int64_t)s->stamp_ns, (int64_t)s->stamp_real_ns};
-    if (s->head == 0 || s->head != s->tail || is_proved(m, record, &s->report, stamp)) continue;
+    const struct bb_stamp stamp = {(int64_t)(s->stamp_ns + ahead_ns), (int64_t)s->stamp_real_ns};
+    if (!is_whole(s) || (i == 1 && memcmp(&s->report, &last->report, sizeof s->report) == 0) ||
+        is_proved(m, record, &s->report, stamp))
+      continue;
     memset(&m->orders[record], 0, sizeof m->orders[record]);
     return false;
   }
@@ -420,13 +422,16 @@ static bool are_proved(struct bb_mirror *m, uint32_t record, uint32_t old, int n
 
 /* What the board before has of the node, but its word: with the number of a link of the master before. Returns the
  * newest slot; -1: there is none. */
-static int recall(struct bb_mirror *m, uint32_t record, int64_t now_ns) {
+static int recall(struct bb_mirror *m, uint32_t record, int64_t now_ns, uint64_t ahead_ns) {
   struct bb_mapped *b = &m->board;
   const char *name = record_at(b, record)->name;
   const uint32_t old = m->before.map == NULL ? NONE : bb_record_of(&m->before, name, bb_hash_of(&m->before, name));
   const int there = old == NONE ? -1 : newest_slot(&m->before, old);
-  if (there < 0 || !are_proved(m, record, old, there)) return -1;
+  if (there < 0 || !are_proved(m, record, old, there, ahead_ns)) return -1;
+  /* What this master says of it may have come before its report. */
+  const struct bb_record said = *record_at(b, record);
   bb_copy_record(b, record, &m->before, old);
+  if (said.order_head != 0) *record_at(b, record) = said;
   bb_memory_repair(b, record, now_ns);
   return newest_slot(b, record);
 }
@@ -461,12 +466,15 @@ static void store_report(struct bb_mirror *m, const struct batch *batch, const s
     stamp_ns = (int64_t)NS_PER_MS;
   }
   const bool is_first = newest < 0;
-  if (is_first) newest = recall(m, r->record, batch->now_ns);
+  if (is_first) newest = recall(m, r->record, batch->now_ns, e->stamp_ns - (uint64_t)stamp_ns);
   const struct bb_slot *before = newest < 0 ? NULL : slot_at(b, r->record, (uint32_t)newest);
   /* It lay on the board before. */
   const bool is_known = is_first && before != NULL && memcmp(&before->report, &e->report, sizeof e->report) == 0;
   const struct bb_stamp stamp = {(int64_t)e->stamp_ns, (int64_t)e->stamp_real_ns};
-  if (m->keys != NULL && !is_known && !is_proved(m, r->record, &e->report, stamp)) {
+  const struct bb_report *last = is_first && before != NULL ? &before->report : &e->report;
+  const bool is_older = e->report.boot_id == last->boot_id ? e->report.t_boot_ns < last->t_boot_ns
+                                                           : e->report.t_real_ns < last->t_real_ns;
+  if (m->keys == NULL ? is_older : !is_known && !is_proved(m, r->record, &e->report, stamp)) {
     pass_over(m, r, e);
     return;
   }
@@ -480,7 +488,7 @@ static void store_report(struct bb_mirror *m, const struct batch *batch, const s
     doubtful = true;
   }
   struct listened *l = &m->links[link];
-  const int64_t error_ns = bounds_error(batch->clock);
+  const int64_t error_ns = batch->clock->answered_ns - batch->clock->asked_ns;
   if (error_ns > l->worst_ns) {
     if ((int64_t)b->header->evidence[link].heartbeat_ns - stamp_ns > limit) doubtful = true;
     l->worst_ns = error_ns;

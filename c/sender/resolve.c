@@ -41,14 +41,12 @@ static const char *look_up(const char *host, int family, void *address, size_t s
     : "is not known to the name service";
 }
 
-/* Local IPv6 addresses come after IPv4 ones, other IPv6 addresses before them (RFC 6724). */
-static bool comes_last(const struct in6_addr *v6) { return (v6->s6_addr[0] & 0xfe) == 0xfc; }
-
 static void resolve_answer(struct lookup *question) {
   struct answer told = {.count = 0};
   const char *problem4 = look_up(question->host, AF_INET, &told.v4, sizeof told.v4);
   const char *problem6 = look_up(question->host, AF_INET6, &told.v6, sizeof told.v6);
-  const bool v4_first = problem6 != NULL || comes_last(&told.v6);
+  /* Local IPv6 addresses come after IPv4 ones, other IPv6 addresses before them (RFC 6724). */
+  const bool v4_first = problem6 != NULL || (told.v6.s6_addr[0] & 0xfe) == 0xfc;
   if (problem4 == NULL && v4_first) told.family[told.count++] = AF_INET;
   if (problem6 == NULL) told.family[told.count++] = AF_INET6;
   if (problem4 == NULL && !v4_first) told.family[told.count++] = AF_INET;

@@ -6,10 +6,13 @@
 // @rest
 
 import { randomBytes } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
 import t from 'tap';
 import { decode } from '../../src/layout/codec.js';
 import { bits, enums, structs } from '../../src/layout/layout.gen.js';
+import { sign } from '../../src/layout/tag.js';
 import { Mirror, Writer } from '../../src/native/index.js';
+import type { Key } from '../../src/options/keys.js';
 import type { Message } from '../../src/relay/bus.js';
 import { Relay } from '../../src/relay/publisher.js';
 import {
@@ -188,72 +191,180 @@ t.test('what a mirror remembers is its own', async t => {
 });
 
 t.test('what a mirror remembers outlives its restart, and another master', async t => {
-  const w = new World(folder(t));
-  t.teardown(() => w.end());
-  for (const name of ['m1', 'm2']) w.addMaster(name).startRelay();
-  w.addNodes(20);
-  w.startMirror();
-  w.run(20n * S);
-  const [node] = w.addNodes(1) as [Node];
-  node.dead = true;
-  for (const oom_kills of [0, 2]) {
-    w.run(1n * S);
-    const report = { hostname: node.name, seq: oom_kills + 1, start_boot_ns: 0n, t_boot_ns: w.now, t_real_ns: w.now };
-    const bytes = makeReport({ ...report, valid: 1n << BigInt(bits.valid.vmstat), oom_kills }, CLUSTER);
-    for (const { writer, now, name } of w.masters)
-      if (writer.deliver(bytes, now, w.now, 'eth0') === 0) node.heard.set(name, w.now);
-  }
-  const [died] = w.nodes as [Node];
-  died.dead = true;
-  w.run(15n * S);
-  /** Times as of the mirror's clock: they stay, whatever is done to the mirror. */
-  const remembered = () =>
-    [...w.mirror().nodes()]
-      .filter(({ name }) => name === died.name || name === node.name)
-      .map(({ name, memory }) => {
-        const { silence, sinceMs = 0 } = memory ?? {};
-        const at = (ago: number | undefined) => ago !== undefined && Number(w.mirrorNow / MS) - ago;
-        return [
-          ...[name, at(sinceMs), at(silence?.beganMs), silence?.count, at(silence?.endedMs)],
-          ...[memory?.recent, memory?.episode('oom')?.count],
-        ];
-      })
-      .sort();
-  const before = remembered();
-  const silent = (name: string) => before.find(([of]) => of === name);
-  t.match(silent(died.name), [died.name, Number, Number, 1, false, []]);
-  t.match(silent(node.name), [node.name, Number, Number, 1, false, ['oom'], 1]);
-  const restart = (awayNs: bigint) => {
+  for (const signed of [false, true]) {
+    const w = new World(folder(t));
+    t.teardown(() => w.end());
+    const key: Key = { id: 3, node: undefined, secret: randomBytes(32) };
+    const trust: Trust | undefined = signed ? { keys: [key], required: 'cluster', clockWindow: 60_000 } : undefined;
+    if (signed) w.key = key;
+    const startMirror = () => w.startMirror(w.masters, 64, trust);
+    for (const name of ['m1', 'm2']) w.addMaster(name).startRelay();
+    w.addNodes(20);
+    w.network.carrier = message => [{ message, delay: 60n * MS }];
+    startMirror();
+    w.run(20n * S);
+    const [node] = w.addNodes(1) as [Node];
+    node.dead = true;
+    // The last one ends a silence, and another begins with it.
+    for (const [i, oom_kills] of [0, 2, 2].entries()) {
+      w.run((i === 2 ? 13n : 1n) * S);
+      const proof = signed ? { auth_alg: enums.auth_alg.indexOf('cluster'), key_id: key.id } : {};
+      const report = {
+        ...proof,
+        hostname: node.name,
+        seq: i + 1,
+        start_boot_ns: 0n,
+        t_boot_ns: w.now,
+        t_real_ns: w.now,
+      };
+      const bytes = makeReport({ ...report, valid: 1n << BigInt(bits.valid.vmstat), oom_kills }, CLUSTER);
+      if (signed) sign(bytes, key);
+      for (const { writer, now, name } of w.masters)
+        if (writer.deliver(bytes, now, w.now, 'eth0') === 0) node.heard.set(name, w.now);
+    }
+    const [died] = w.nodes as [Node];
+    died.dead = true;
+    w.run(15n * S);
+    /** Times as of the mirror's clock: they stay, whatever is done to the mirror. */
+    const remembered = () =>
+      [...w.mirror().nodes()]
+        .filter(({ name }) => name === died.name || name === node.name)
+        .map(({ name, memory }) => {
+          const { silence, sinceMs = 0 } = memory ?? {};
+          const at = (ago: number | undefined) => ago !== undefined && Number(w.mirrorNow / MS) - ago;
+          return [
+            ...[name, at(sinceMs), at(silence?.beganMs), silence?.count, at(silence?.endedMs)],
+            ...[memory?.recent, memory?.episode('oom')?.count],
+          ];
+        })
+        .sort();
+    const before = remembered();
+    const silent = (name: string) => before.find(([of]) => of === name);
+    t.match(silent(died.name), [died.name, Number, Number, 1, false, []]);
+    t.match(silent(node.name), [node.name, Number, Number, 2, false, ['oom'], 1]);
+    const restart = (awayNs: bigint) => {
+      w.follower?.end();
+      w.follower = undefined;
+      const names = [...w.mirror().nodes()].length;
+      w.run(awayNs);
+      startMirror();
+      w.run(1n * S);
+      t.equal([...w.mirror().nodes()].length, names, 'no board with fewer nodes stands there meanwhile');
+      w.run(9n * S);
+    };
+    // What is known of the master's clock is better or worse than before, and so is the place of each last report.
+    for (const delay of [1n, 1n, 120n, 60n]) {
+      w.network.carrier = message => [{ message, delay: delay * MS }];
+      restart(2n * S);
+      t.match(w.counts(), { live: 19, silent: 2 });
+      t.same(remembered(), before, `after a restart with ${delay} ms`);
+    }
+    w.network.carrier = message => [{ message, delay: MS }];
+    const followed = w.follower?.followed;
+    w.masters.find(({ name }) => name === followed)?.killRelay();
+    w.run(10n * S);
+    t.not(w.follower?.followed, followed);
+    t.match(w.counts(), { live: 19, silent: 2 });
+    t.same(remembered(), before, 'with the other master');
+    // What ends while no mirror runs ends with the next report.
     w.follower?.end();
     w.follower = undefined;
-    const names = [...w.mirror().nodes()].length;
-    w.run(awayNs);
-    w.startMirror();
-    w.run(1n * S);
-    t.equal([...w.mirror().nodes()].length, names, 'no board with fewer nodes stands there meanwhile');
-    w.run(9n * S);
-  };
-  restart(2n * S);
-  t.match(w.counts(), { live: 19, silent: 2 });
-  t.same(remembered(), before, 'after a restart');
-  const followed = w.follower?.followed;
-  w.masters.find(({ name }) => name === followed)?.killRelay();
-  w.run(10n * S);
-  t.not(w.follower?.followed, followed);
-  t.match(w.counts(), { live: 19, silent: 2 });
-  t.same(remembered(), before, 'with the other master');
-  // What ends while no mirror runs ends with the next report.
-  w.follower?.end();
-  w.follower = undefined;
-  died.dead = false;
-  w.run(3n * S);
+    died.dead = false;
+    w.run(3n * S);
+    const last = startMirror();
+    w.run(10n * S);
+    t.match(w.counts(), { live: 20, silent: 1 });
+    const [, , began, count, ended] = remembered().find(([of]) => of === died.name) ?? [];
+    t.same([began, count], silent(died.name)?.slice(2, 4));
+    t.ok(Number(ended) > Number(began), 'its end');
+    t.equal(last.mirror.unproved, 0);
+    // But until the batch with a report has come.
+    t.same(
+      w.wrong.filter(({ ageNs }) => ageNs > 200n * MS),
+      [],
+    );
+  }
+});
+
+t.test('what another master heard before is no news, and no boot', async t => {
+  const w = new World(folder(t));
+  t.teardown(() => w.end());
+  const [m1, m2] = [w.addMaster('m1'), w.addMaster('m2')];
+  w.addNodes(20);
+  w.nodes[0]!.cut.add('m2');
+  m1.startRelay();
   w.startMirror();
+  const [node] = w.addNodes(1) as [Node];
+  node.dead = true;
+  const report = (boot_id: bigint, seq: number, ...to: Master[]) => {
+    const times = { t_boot_ns: BigInt(seq) * S, t_real_ns: w.now, start_boot_ns: 0n };
+    const bytes = makeReport({ hostname: node.name, boot_id, seq, ...times }, CLUSTER);
+    for (const { writer, now, name } of to)
+      if (writer.deliver(bytes, now, w.now, 'eth0') === 0) node.heard.set(name, w.now);
+    w.run(1n * S);
+  };
+  for (const seq of [1, 2, 3]) report(1n, seq, m1, m2);
+  // m2 does not hear that it boots.
+  w.run(12n * S);
+  for (const seq of [1, 2, 3]) report(2n, seq, m1);
+  const of = () => [...w.mirror().nodes()].find(({ name }) => name === node.name);
+  const told = () => {
+    const { memory, report } = of() ?? {};
+    const at = (ago: number | undefined) => ago !== undefined && Number(w.mirrorNow / MS) - ago;
+    return [
+      report?.boot_id,
+      memory?.silence?.count,
+      at(memory?.silence?.beganMs),
+      at(memory?.bootMs),
+      at(memory?.silence?.endedMs),
+    ];
+  };
+  const before = told();
+  t.match(before, [2n, 1, Number, Number, Number]);
+  m2.startRelay();
+  w.run(2n * S);
+  m1.killRelay();
+  w.run(8n * S);
+  t.equal(w.follower?.followed, 'm2');
+  t.same(told(), before, 'with the other master');
+  t.not(of()?.state, 'live');
   w.run(10n * S);
-  t.match(w.counts(), { live: 20, silent: 1 });
-  const [, , began, count, ended] = remembered().find(([of]) => of === died.name) ?? [];
-  t.same([began, count], silent(died.name)?.slice(2, 4));
-  t.ok(Number(ended) > Number(began), 'its end');
-  t.same(w.wrong, []);
+  t.equal(of()?.state, 'silent', 'as both say');
+  t.same(told().slice(0, 2), [2n, 2]);
+  m1.startRelay();
+  m2.killRelay();
+  w.run(10n * S);
+  t.equal(w.follower?.followed, 'm1');
+  report(2n, 30, m1);
+  w.run(1n * S);
+  t.match(told(), [2n, 2, Number, before[3], Number], 'and back');
+  // But until the batch with its report has come.
+  t.same(
+    w.wrong.filter(({ ageNs }) => ageNs > 200n * MS),
+    [],
+  );
+});
+
+t.test('a corrupt board of the run before is replaced, and nothing of it read', async t => {
+  for (const entry of [0xffff_ffff_ffff_ffffn, (1n << 32n) | 1n, 0n]) {
+    const w = world(t);
+    w.follower?.end();
+    w.follower = undefined;
+    const bytes = readFileSync(w.mirrorPath);
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const h = decode('board_header', view, 0);
+    for (let i = 0; i < Number(h.index_slots); i++) {
+      const at = Number(h.index_offset) + i * Number(h.index_stride);
+      // Each name has a record that lies outside of the board.
+      if (entry === 0n && view.getBigUint64(at, true) !== 0n) view.setUint32(at, 0x7fff_ffff, true);
+      else if (entry !== 0n) view.setBigUint64(at, entry, true);
+    }
+    writeFileSync(w.mirrorPath, bytes);
+    w.startMirror();
+    w.run(8n * S);
+    t.same(w.counts(), { live: 20 });
+    t.same(w.wrong, []);
+  }
 });
 
 t.test('what is cleared at the master is over at its mirror', async t => {
@@ -776,11 +887,13 @@ t.test(
     m1.killRelay();
     w.run(8n * S);
     t.equal(w.follower?.followed, 'm2');
-    t.same(w.counts(), { live: 18, silent: 2 });
+    t.same(w.counts(), { live: 18, uncertain: 1, silent: 1 }, 'of which the mirror knows what m1 has heard');
     const [m1Indexes = 0, m2Indexes = 0] = w.masters.map(
       ({ relay }, i) => (relay?.counts.indexes ?? 0) - (before[i] ?? 0),
     );
     t.ok(m2Indexes <= 12, `and m2 was asked for few indexes: ${m1Indexes}, ${m2Indexes} in 16 s`);
+    w.run(5n * S);
+    t.same(w.counts(), { live: 18, silent: 2 });
     t.same(
       w.wrong.filter(({ node }) => node !== 'node20'),
       [],
