@@ -33,6 +33,7 @@ import { type BrokenBoard, groups, make, beat as pulse, Sheet } from '../kit/bro
 import { ended, follow } from '../kit/children.js';
 import { monotonicNs } from '../kit/clocks.js';
 import { builds, CHECKED, DYNAMIC, INSTALLED, type Make, makeIn, testProgram } from '../kit/compiling.js';
+import { keepAlive } from '../kit/heart.js';
 import { REFUSED } from '../kit/hostlistcases.js';
 import { lacks } from '../kit/lacking.js';
 import { beat, poke } from '../kit/linkboard.js';
@@ -1020,8 +1021,8 @@ t.test('another board takes its place', async t => {
   stall(old, 60);
   const path = boardPath(t);
   renameSync(old.path, path);
-  beat(other.path);
   renameSync(other.path, path);
+  keepAlive(t, path);
   t.strictSame(await askC({ verb: 'nodes', argv: ['--board', path] }), { code: 0, stdout: 'n002\n', stderr: '' });
 });
 
@@ -1048,8 +1049,8 @@ t.test('a board that is cut while it is read', async t => {
 
 t.test('stdin, stdout and stderr may be closed, full or gone', async t => {
   const board = makeBoard(t, { live: numbered(10), silent: ['s001'] });
+  keepAlive(t, board.path);
   const shell = async (line: string, program: string, ...argv: string[]) => {
-    beat(board.path);
     const child = spawn('sh', ['-c', line, program, ...argv, '--board', board.path], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });

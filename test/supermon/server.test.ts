@@ -9,6 +9,7 @@ import { atom } from '../../src/net/expressions.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { CATEGORIES, SERVER, STATE } from '../../src/supermon/categories.js';
 import { commandOf, WHOLE, Words } from '../../src/supermon/server.js';
+import { NO_IPV6 } from '../kit/ipv6.js';
 import { lacks } from '../kit/lacking.js';
 import { folder, ROOT } from '../kit/places.js';
 import { run } from '../kit/program.js';
@@ -178,7 +179,13 @@ t.test('what the board has', async t => {
 
 t.test('it logs that others can connect', async t => {
   const board = new LiveBoard(t, ['n1']);
-  const { output } = await serve(t, ['--board', board.path, '--listen', '0.0.0.0:0', '--listen', '[::1]:0']);
+  const { output } = await serve(t, [
+    '--board',
+    board.path,
+    '--listen',
+    '0.0.0.0:0',
+    ...(NO_IPV6 ? [] : ['--listen', '[::1]:0']),
+  ]);
   await until('it is said', () => output().stderr.includes('ready'));
   t.match(
     output().stderr,

@@ -10,6 +10,7 @@ import { plainName } from '../../src/text/addresses.js';
 import { HEADERS } from '../../src/web/routes.js';
 import { Wall } from '../../src/web/wall.js';
 import { beating, HOSTILE, node, writeBoard } from '../kit/ganglia.js';
+import { NO_IPV6 } from '../kit/ipv6.js';
 import { boardPath } from '../kit/places.js';
 import { start } from '../kit/program.js';
 import { until } from '../kit/until.js';
@@ -138,7 +139,7 @@ t.test("only the exporter's own token makes a browser's request its own", async 
   t.equal((await ask(`${url}metrics`, { 'user-agent': 'Prometheus/3.0' })).status, 200, 'a program');
 });
 
-t.test('addresses of IPv6, with and without a zone', async t => {
+t.test('addresses of IPv6, with and without a zone', { skip: NO_IPV6 }, async t => {
   t.equal(plainName('FE80::0:1%eth0'), 'fe80::1');
   t.equal(plainName('::ffff:10.0.0.1'), '10.0.0.1');
   t.equal(plainName('Master.Example'), 'master.example');
