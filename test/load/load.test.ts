@@ -66,10 +66,10 @@ t.test('with a key file each node signs with its own key', async t => {
   t.equal(signed.code, 0, signed.stderr);
   const reader = new BoardReader(board);
   t.teardown(() => reader.close());
-  const snapshot = reader.snapshot();
-  t.equal(snapshot.count, 12);
-  t.equal(snapshot.header.accepted, JSON.parse(signed.stdout).reports);
-  t.same(snapshot.refused, { auth_missing: 60 }, 'of those who have no key');
+  const { reports } = JSON.parse(signed.stdout);
+  await until('the receiver has taken all', () => reader.snapshot().header.accepted === reports);
+  t.equal(reader.snapshot().count, 12);
+  t.same(reader.snapshot().refused, { auth_missing: 60 }, 'of those who have no key');
   writeFileSync(key, `7 node node01 ${'5a'.repeat(32)}\n`);
   const wrong = await run([...argv, '--key-file', key]);
   t.match([wrong.code, wrong.stderr], [2, /cluster\.key: line 1 is the key of node01; give the cluster key/]);

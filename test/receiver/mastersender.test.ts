@@ -1,15 +1,14 @@
-// A master that is a node, too: what its own sender reports proves nothing of its links. Ten scenes of many, and in
-// `npm test` some of them; all are in mastersender.long.test.ts. In namespaces of their own, with real datagrams.
+// A master that is a node, too: what its own sender reports proves nothing of its links. Ten scenes of many; all are in
+// mastersender.long.test.ts. In namespaces of their own, with real datagrams.
 //
 // @seconds 30
 // @shared 10
 // @waits
-// @whole
+// @rest
 
 import t from 'tap';
 import { lacks } from '../kit/lacking.js';
 import { noNamespaces } from '../kit/netns.js';
-import { partOf, SEED } from '../kit/whole.js';
 import { check, type Fault, type Others, type Sender } from './mastersender.js';
 
 t.setTimeout(600_000);
@@ -29,5 +28,5 @@ const SCENES: [fault: Fault, sender: Sender, others: Others][] = [
   ['fragments flood', 'localhost', 'one master'],
 ];
 
-for (const [fault, sender, others] of partOf(SCENES, 4, SEED))
+for (const [fault, sender, others] of SCENES)
   t.test(`${fault}; sender: ${sender}; ${others}`, { skip, buffered: true }, t => check(t, fault, sender, others));

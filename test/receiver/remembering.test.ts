@@ -5,6 +5,7 @@
 //
 // @seconds 20
 // @waits
+// @rest
 
 import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
