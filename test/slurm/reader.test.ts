@@ -34,6 +34,7 @@ import {
 import { slurmCalls } from '../../src/schedulers/slurm/calls.js';
 import { FileFollower } from '../../src/service/leftfile.js';
 import { replaceFile } from '../../src/service/replacefile.js';
+import { attempt } from '../../src/text/failure.js';
 import { boardPath, folder } from '../kit/places.js';
 import { run, start, startReceiver } from '../kit/program.js';
 import { standIn, writeCommand } from '../kit/slurmstandin.js';
@@ -59,8 +60,8 @@ t.test('a call is ended in time, with all its child processes', async t => {
   );
   const pid = readFileSync(join(path, 'child'), 'utf8').trim();
   await until('the child of the child is gone', () => {
-    // A zombie is gone, too: it only waits for its parent.
-    return !existsSync(`/proc/${pid}/stat`) || / Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+    // A zombie is gone, too: it only waits for its parent. It may go while this looks.
+    return / Z /.test(attempt(() => readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? ' Z ');
   });
   const stop = new AbortController();
   const asked = slurmCalls({ folder: path, stop: stop.signal }).jobs(NONCE);
