@@ -57,11 +57,10 @@ import { AS_NOBODY, NOBODY, noOrdinaryUser, ROOT_USER } from '../kit/ordinary.js
 import { folder, ROOT } from '../kit/places.js';
 import { PROGRAM } from '../kit/program.js';
 import { awaited, until } from '../kit/until.js';
-import { partOf, WHOLE } from '../kit/whole.js';
+import { partOf, SEED, WHOLE } from '../kit/whole.js';
 
 const HEADER = structs.board_header.bytes;
 const GOLDEN = join(ROOT, 'test', 'golden', 'broken-boards.txt');
-const SEED = Number(process.env.SEED ?? 1);
 /** How many random boards, in multiples of what the whole suite tries. */
 const TIMES = Number(process.env.TIMES ?? (WHOLE ? 1 : 0.2));
 

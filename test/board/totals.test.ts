@@ -14,8 +14,8 @@ import type { InterfaceRates } from '../../src/shm/rates.js';
 import type { Node, Snapshot, Totals } from '../../src/shm/snapshot.js';
 import { painter } from '../../src/terminal/style.js';
 import { busy, type MadeNode, madeBoard, S, validOf } from '../kit/madeboard.js';
+import { SEED } from '../kit/whole.js';
 
-const SEED = Number(process.env.SEED ?? 1);
 t.comment(`seed ${SEED}`);
 
 const MIB = 2 ** 20;

@@ -8,6 +8,7 @@
 import t from 'tap';
 import { INSIDE, inOwnNetwork } from '../kit/network.js';
 import { S } from '../kit/sampler.js';
+import { SEED } from '../kit/whole.js';
 import {
   comingUp,
   dying,
@@ -23,7 +24,6 @@ import {
   USUAL,
 } from './watching.js';
 
-const SEED = Number(process.env.SEED ?? 1);
 const NODES = 500;
 const DEAD = 50;
 

@@ -27,11 +27,10 @@ import {
   textTargets,
 } from '../kit/fuzzing.js';
 import { folder } from '../kit/places.js';
-import { NOT_WHOLE, WHOLE } from '../kit/whole.js';
+import { NOT_WHOLE, SEED, WHOLE } from '../kit/whole.js';
 import { gridEngineTargets } from './gridenginefuzzing.js';
 import { slurmTargets } from './slurmfuzzing.js';
 
-const SEED = Number(process.env.SEED ?? 1);
 t.comment(`seed ${SEED}, another one by SEED=n`);
 t.setTimeout(600_000);
 

@@ -19,8 +19,8 @@ import { monotonicNs } from '../kit/clocks.js';
 import { validOf } from '../kit/madeboard.js';
 import { boardPath } from '../kit/places.js';
 import { makeReport } from '../kit/reports.js';
+import { SEED } from '../kit/whole.js';
 
-const SEED = Number(process.env.SEED ?? 1);
 /** The wall clock less CLOCK_MONOTONIC, ms. */
 const DISTANCE = 1_700_000_000_000;
 

@@ -39,9 +39,8 @@ import { lacks } from '../kit/lacking.js';
 import { beat, makeLinkBoard, poke as pokeBoard } from '../kit/linkboard.js';
 import { boardPath, folder, ROOT } from '../kit/places.js';
 import { makeReport, ratesOf } from '../kit/reports.js';
-import { NOT_WHOLE, WHOLE } from '../kit/whole.js';
+import { NOT_WHOLE, SEED, WHOLE } from '../kit/whole.js';
 
-const SEED = Number(process.env.SEED ?? 1);
 t.comment(`seed ${SEED}`);
 
 const C = join(ROOT, 'c');

@@ -20,9 +20,8 @@ import { EXPANDED, FOLDED, REFUSED } from '../kit/hostlistcases.js';
 import { boardPath, folder, ROOT } from '../kit/places.js';
 import { makeReport } from '../kit/reports.js';
 import { makeBoard } from '../kit/stateboard.js';
-import { NOT_WHOLE } from '../kit/whole.js';
+import { NOT_WHOLE, SEED } from '../kit/whole.js';
 
-const SEED = Number(process.env.SEED ?? 1);
 t.comment(`SEED=${SEED}`);
 const S = 1_000_000_000n;
 const OUT = folder(t);

@@ -14,8 +14,8 @@ import { field, type Measure, map, rate, share, taken, times, traffic } from '..
 import { readingNames, readingOf } from '../../src/readings/readings.js';
 import type { Snapshot } from '../../src/shm/snapshot.js';
 import { type MadeNode, madeBoard, S } from '../kit/madeboard.js';
+import { SEED } from '../kit/whole.js';
 
-const SEED = Number(process.env.SEED ?? 1);
 t.comment(`seed ${SEED}`);
 
 const READINGS = readingNames().flatMap(name => {

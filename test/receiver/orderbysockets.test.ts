@@ -21,8 +21,7 @@ import { type Running, start } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
 import { countsOf, goOn, MS, now, pass, S, StandIn, settled, startIn, stop } from '../kit/sampler.js';
 import { until } from '../kit/until.js';
-
-const SEED = Number(process.env.SEED ?? 1);
+import { SEED } from '../kit/whole.js';
 
 /** A master under test; `socket` sends to its first address. */
 interface Master extends Running {

@@ -19,10 +19,10 @@ import { keepAlive } from '../kit/heart.js';
 import { beat, makeLinkBoard } from '../kit/linkboard.js';
 import { boardPath, folder, ROOT } from '../kit/places.js';
 import { type Made, makeBoard, numbered, stall } from '../kit/stateboard.js';
+import { SEED } from '../kit/whole.js';
 import { startWeb } from '../web/webclient.js';
 
 t.setTimeout(600_000);
-const SEED = Number(process.env.SEED ?? 1);
 t.comment(`SEED=${SEED}`);
 const OUT = folder(t);
 const LIBRARY = join(makeIn('', {}, 'lib'), 'libbeoboard.so.1');

@@ -10,7 +10,7 @@ import t, { type Test } from 'tap';
 import { follow } from '../kit/children.js';
 import { ROOT } from '../kit/places.js';
 import { until } from '../kit/until.js';
-import { NOT_WHOLE } from '../kit/whole.js';
+import { NOT_WHOLE, SEED } from '../kit/whole.js';
 import { FAULTS } from './faults.js';
 import {
   type Account,
@@ -26,7 +26,6 @@ import {
 } from './judge.js';
 import { isWhole, makeSummed } from './report.js';
 
-const SEED = Number(process.env.SEED ?? 1);
 const MS = 1e6;
 const S = 1e9;
 

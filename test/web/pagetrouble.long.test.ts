@@ -6,11 +6,11 @@ import { random } from '../../src/load/simulatednode.js';
 import { BOARD_MOST, expand } from '../../src/text/hostlists.js';
 import { TROUBLE_MOST } from '../../src/web/wire.js';
 import { NO_BROWSER } from '../kit/browser.js';
+import { SEED } from '../kit/whole.js';
 import { holds, look } from './browsing.js';
 import { line, MadeWall, watchShifts } from './madewall.js';
 
 const skip = NO_BROWSER ?? false;
-const SEED = Number(process.env.SEED ?? 1);
 /** Looks of a second each, and after how many the memory is what it has to stay. */
 const LOOKS = 600;
 const SETTLED = 120;

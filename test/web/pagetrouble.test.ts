@@ -11,6 +11,7 @@ import { random } from '../../src/load/simulatednode.js';
 import { BOARD_MOST, expand } from '../../src/text/hostlists.js';
 import { NO_BROWSER } from '../kit/browser.js';
 import type { Teardown } from '../kit/places.js';
+import { SEED } from '../kit/whole.js';
 import { holds, lastSeq, look, type Seen, startLoad, startWall, tickOf } from './browsing.js';
 import { forgetShifts, line, MadeWall, watchShifts } from './madewall.js';
 
@@ -258,7 +259,6 @@ t.test('a wall has two columns of whole rows', { skip }, async t => {
   }
 });
 
-const SEED = Number(process.env.SEED ?? 1);
 const WIDE = { viewport: { width: 1440, height: 900 } };
 const looks: [name: string, racks: number, query: string, options: BrowserContextOptions][] = [
   ['12 nodes', 1, '', WIDE],
