@@ -225,7 +225,7 @@ const C_MAY: Record<string, string[]> = {
   examples: ['api'],
 };
 
-/** The most lines of src/, and of c/ without tests, examples and generated files: what comes, something else makes room for. */
+/** The most lines that people write in src/, and in c/ without its tests and examples: what comes, something else makes room for. */
 const MOST_LINES: Record<string, number> = { src: 60_000, c: 33_000 };
 
 /** The lines of each room when they were last accepted; growth beyond is told. */
@@ -241,7 +241,7 @@ const LINES: Record<string, number> = {
   'c/judge': 797,
   'c/lib': 1002,
   'c/mon': 1168,
-  'c/receive': 2827,
+  'c/receive': 2826,
   'c/relay': 1588,
   'c/rules': 841,
   'c/sender': 6170,
@@ -249,37 +249,37 @@ const LINES: Record<string, number> = {
   'c/verbs': 2177,
   'src/acks': 282,
   'src/changes': 1061,
-  'src/cli': 5479,
+  'src/cli': 5476,
   'src/demo': 291,
   'src/events': 288,
-  'src/ganglia-xml': 1473,
+  'src/ganglia-xml': 1471,
   'src/jobs': 726,
   'src/journal': 1699,
   'src/journalfile': 1346,
-  'src/layout': 1477,
+  'src/layout': 489,
   'src/load': 1178,
   'src/main': 187,
   'src/native': 584,
-  'src/net': 1535,
+  'src/net': 1528,
   'src/options': 1739,
-  'src/outliers': 1255,
+  'src/outliers': 1266,
   'src/presentation': 1846,
-  'src/prometheus': 2082,
+  'src/prometheus': 2079,
   'src/query': 1040,
   'src/readings': 1603,
   'src/receiver': 1032,
   'src/relay': 2051,
   'src/schedulerfile': 1217,
   'src/schedulers': 2066,
-  'src/schedulers/bridge': 2222,
+  'src/schedulers/bridge': 2217,
   'src/sender': 6193,
-  'src/service': 773,
+  'src/service': 777,
   'src/shm': 2205,
-  'src/supermon': 910,
+  'src/supermon': 908,
   'src/terminal': 244,
   'src/text': 2242,
-  'src/trouble': 2237,
-  'src/web': 3367,
+  'src/trouble': 2241,
+  'src/web': 3376,
   'src/web/page': 4942,
   'src/zoom': 1069,
 };
@@ -480,7 +480,7 @@ function linesByRoom(files: Record<string, string>): Record<string, number> {
 }
 
 t.test('src/ and c/ stay within their lines', async t => {
-  const paths = [...sourcesIn('src', /\.ts$/), ...sourcesIn('c', /^(?!(test|examples)\/|.*\.gen\.h$).*\.(c|h|cc)$/)];
+  const paths = [...sourcesIn('src', /^(?!.*\.gen\.ts$).*\.ts$/), ...sourcesIn('c', /^(?!(test|examples)\/|.*\.gen\.h$).*\.(c|h|cc)$/)];
   const now = linesByRoom(read(paths));
   for (const [tree, most] of Object.entries(MOST_LINES)) {
     const sumOf = (lines: Record<string, number>) =>
