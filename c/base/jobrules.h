@@ -9,6 +9,7 @@
 
 #include "../beoboard.h"
 #include "fault.h"
+#include "optionvalues.h"
 
 /* Problems with which no job should start, a bit each; others are temporary, or no reason not to use the node. */
 #define NO_JOB(problem) (1 << BEOBOARD_PROBLEM_##problem)
@@ -21,15 +22,10 @@ static inline bool link_is_at_fault(const struct beoboard_link *link) {
   return link != NULL && (link->flags & (BEOBOARD_LINK_F_UP | BEOBOARD_LINK_F_DARK)) != BEOBOARD_LINK_F_UP;
 }
 
-/* With more nodes silent or uncertain than this, the cause is elsewhere. All zero: the larger of 3 and 10 %. */
-struct brake {
-  double number; /* of nodes, or per cent of the board */
-  bool is_percent, is_given;
-};
-
-static inline double brake_limit(const struct brake *brake, int nodes) {
-  if (!brake->is_given) return nodes / 10.0 > 3 ? nodes / 10.0 : 3;
-  return brake->is_percent ? nodes * brake->number / 100.0 : brake->number;
+/* With more nodes silent or uncertain than this, the cause is elsewhere. */
+#define STANDARD_BRAKE {.nodes = 3, .share = 10000}
+static inline double brake_limit(const struct portion *brake, int nodes) {
+  return (double)portion_of(brake, (uint64_t)nodes) / PARTS_OF_NODE;
 }
 
 /* What --names may lack for this name: the node whose name is that up to a domain; empty: there is none. */

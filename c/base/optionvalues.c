@@ -96,21 +96,20 @@ bool value_time(struct span text, uint64_t least_ms, uint64_t most_ms, const cha
   return false;
 }
 
-bool value_portion(struct span text, uint64_t *number, bool *is_percent, struct words *why) {
-  struct span left = text, digits;
-  const bool good = eat_digits(&left, 1, 9, &digits) && text_u64(digits, number);
-  *is_percent = eat(&left, SPAN("%"));
-  if (!good || left.len > 0) return refuse_text(why, text, " is not a number of nodes; write it as 5 or 2%");
-  return !*is_percent || *number <= 100 || refuse_text(why, text, " is more than all nodes; write 0% to 100%");
-}
-
-bool value_brake(struct span text, void *field, struct words *why) {
-  struct brake *brake = (struct brake *)field;
-  uint64_t number = 0;
-  const bool good = value_portion(text, &number, &brake->is_percent, why);
-  brake->is_given = true;
-  brake->number = (double)number;
-  return good;
+bool value_portion(struct span text, void *field, struct words *why) {
+  struct portion *portion = (struct portion *)field;
+  struct span left = text, digits, part = {0};
+  uint64_t number = 0, thousandths = 0;
+  bool good = eat_digits(&left, 1, 9, &digits) && text_u64(digits, &number);
+  const bool has_part = good && eat(&left, SPAN("."));
+  if (has_part) good = eat_digits(&left, 1, 3, &part) && text_u64(part, &thousandths);
+  for (size_t i = part.len; i < 3; i++) thousandths *= 10;
+  const bool is_share = good && eat(&left, SPAN("%"));
+  *portion = is_share ? (struct portion){0, number * 1000 + thousandths} : (struct portion){number, 0};
+  if (is_share && eat(&left, SPAN(","))) good = eat_digits(&left, 1, 9, &digits) && text_u64(digits, &portion->nodes);
+  if (!good || left.len > 0 || has_part > is_share)
+    return refuse_text(why, text, " is not a number of nodes; write it as 5, 2% or 0.1%,1");
+  return portion->share <= PARTS_OF_NODE || refuse_text(why, text, " is more than all nodes; write 0% to 100%");
 }
 
 bool value_either(struct span text, const char *first, const char *second, bool *is_second, struct words *why) {

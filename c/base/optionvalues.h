@@ -19,11 +19,18 @@ bool parse_duration(struct span text, uint64_t *ms, struct words *why);
 bool value_time(struct span text, uint64_t least_ms, uint64_t most_ms, const char *limits, uint64_t *ms,
                 struct words *why);
 
-/* A number of nodes, or a percentage of them: 5, 2%. */
-bool value_portion(struct span text, uint64_t *number, bool *is_percent, struct words *why);
+/* A number of nodes, a percentage of all of them, or the larger of both: 5, 2%, 0.1%,1. */
+struct portion {
+  uint64_t nodes, share; /* the share in thousandths of a percent */
+};
+bool value_portion(struct span text, void *field, struct words *why);
 
-/* The same as the field of an option, a `struct brake`. */
-bool value_brake(struct span text, void *field, struct words *why);
+/* What a portion is of so many nodes, in parts of one. */
+enum { PARTS_OF_NODE = 100000 };
+static inline uint64_t portion_of(const struct portion *portion, uint64_t total) {
+  const uint64_t least = portion->nodes * PARTS_OF_NODE, share = portion->share * total;
+  return share > least ? share : least;
+}
 
 /* One of two words; `*is_second`: it is the second. */
 bool value_either(struct span text, const char *first, const char *second, bool *is_second, struct words *why);

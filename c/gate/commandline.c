@@ -20,8 +20,8 @@ const char help_text[] =
   "                    board is stalled, 0s to 10m (default: 8s)\n"
   "  --fail HOW        open or closed: whether the job may start if nothing is known\n"
   "                    (default: open)\n"
-  "  --brake N[%]      let all jobs start if more nodes of the board are not live\n"
-  "                    (default: the larger of 3 and 10%)\n"
+  "  --brake LIMIT     let all jobs start if more nodes of the board are not live\n"
+  "                    (default: 10%,3, the larger of 3 and 10%)\n"
   "  --health          also say no if a node is unhealthy: held, bad_health,\n"
   "                    root_readonly, memory_errors, gpu_lost, gpu_errors\n"
   "  --ignore NAMES    which of these problems to ignore\n"
@@ -81,7 +81,7 @@ static const struct option options_of_gate[] = {
   {.name = "nodes", .value = "LIST", .read = read_nodes, AT(nodes)},
   {.name = "wait", .value = "TIME", .read = read_wait, AT(wait_ms)},
   {.name = "fail", .value = "open or --fail closed", .read = read_fail, AT(fails_closed)},
-  {.name = "brake", .value = "N", .read = value_brake, AT(brake)},
+  {.name = "brake", .value = "LIMIT", .read = value_portion, AT(brake)},
   {.name = "health", AT(health)},
   {.name = "ignore", .value = "NAMES", .read = value_problems, AT(ignored)},
   {.name = "skip", .value = "LIST", .read = read_skip, AT(skip)},
@@ -108,7 +108,7 @@ static bool fails_closed(int argc, char *argv[]) {
 enum outcome read_options(int argc, char *argv[], struct options *options, const char **why) {
   static char text[MOST_FAULT];
   struct words fault = WORDS(text);
-  *options = (struct options){.wait_ms = 8000, .requests = REQUESTS_PATH};
+  *options = (struct options){.wait_ms = 8000, .brake = STANDARD_BRAKE, .requests = REQUESTS_PATH};
   const enum outcome outcome = options_read(&table, argc, argv, options, &fault);
   options->fails_closed = fails_closed(argc, argv);
   *why = text_of(&fault);

@@ -15,7 +15,7 @@ struct options {
   bool fails_closed;
   bool health;
   uint32_t ignored; /* problems that do not matter, a bit each */
-  struct brake brake;
+  struct portion brake;
 };
 
 /* `*why`: the error in an invalid line. */

@@ -23,8 +23,8 @@ const char help_text[] =
   "  --check           say which hosts, and names of --names, are not on the board; end\n"
   "  --problems NAMES  which problems are counted (default: held, bad_health,\n"
   "                    root_readonly, memory_errors, gpu_lost, gpu_errors)\n"
-  "  --brake N[%]      call no host bad if more nodes of the board are not live\n"
-  "                    (default: the larger of 3 and 10%)\n"
+  "  --brake LIMIT     call no host bad if more nodes of the board are not live\n"
+  "                    (default: 10%,3, the larger of 3 and 10%)\n"
   "  --board PATH      the board (default: " BEOBOARD_PATH ")\n"
   "  --owner USER      trust boards of this user too, by name or id\n"
   "  -h, --help        show this help\n"
@@ -52,7 +52,7 @@ static const struct option options_of_sensor[] = {
   {.name = "domain", .value = "NAME", .read = value_file, AT(round.domain)},
   {.name = "check", AT(checks)},
   {.name = "problems", .value = "NAMES", .read = value_problems, AT(round.problems)},
-  {.name = "brake", .value = "N", .read = value_brake, AT(round.brake)},
+  {.name = "brake", .value = "LIMIT", .read = value_portion, AT(round.brake)},
   {.name = "board", .value = "PATH", .read = value_file, AT(round.board)},
   {.name = "owner", .value = "USER", .read = value_user, AT(round.owner)},
 };
@@ -62,7 +62,8 @@ enum outcome read_options(int argc, char *argv[], struct options *options, struc
   static char host[HOST_LENGTH + 1];
   gethostname(host, sizeof host - 1);
   const char *dot = strchr(host, '.');
-  *options = (struct options){.qconf = "qconf",
-                              .round = {.problems = NO_JOB_PROBLEMS, .domain = dot == NULL ? "" : dot + 1}};
+  const struct round_options round = {
+    .problems = NO_JOB_PROBLEMS, .domain = dot == NULL ? "" : dot + 1, .brake = STANDARD_BRAKE};
+  *options = (struct options){.qconf = "qconf", .round = round};
   return options_read(&table, argc, argv, options, fault);
 }

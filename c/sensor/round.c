@@ -35,7 +35,7 @@ static bool round_open(struct round *s, const struct round_options *options) {
 }
 
 /* Whether so many nodes are not heard that the cause is elsewhere. */
-static bool round_brakes(struct round *s, const struct brake *brake) {
+static bool round_brakes(struct round *s, const struct portion *brake) {
   int counts[BEOBOARD_NSTATES];
   const int nodes = beoboard_tally(s->b, counts);
   if (nodes < 0 || counts[BEOBOARD_UNKNOWN] > 0) return true;

@@ -10,7 +10,7 @@
 struct round_options {
   const char *board, *owner, *domain;
   uint32_t problems; /* those that are counted, a bit each */
-  struct brake brake;
+  struct portion brake;
 };
 
 /* What Grid Engine is told of one host; zeros in doubt. */

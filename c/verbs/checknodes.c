@@ -26,8 +26,9 @@ static const char help_text[] =
   "  --nodes LIST          the nodes as a host list, node[001-128],login1, or @FILE with\n"
   "                        a list on each line\n"
   "  --fail WAY            open or closed: the answer if no state is known\n"
-  "  -w, --warning N[%]    warn if more nodes than this are not live (default: 0)\n"
-  "  -c, --critical N[%]   critical if more nodes than this are silent or left long\n"
+  "  -w, --warning LIMIT   warn if more nodes than this are not live: 5, 2%, or the\n"
+  "                        larger of both, 2%,5 (default: 0)\n"
+  "  -c, --critical LIMIT  critical if more nodes than this are silent or left long\n"
   "                        ago (default: 0)\n"
   "  --health WHEN         on or off: whether unhealthy nodes count as down\n"
   "                        (default: on)\n"
@@ -50,7 +51,7 @@ static const char help_text[] =
   "Exit codes: 0 OK, 1 warning, 2 critical, 3 unknown, and wrong usage.\n"
   "\n"
   "Examples:\n"
-  "  " PROGRAM " --warning 5 --critical 2%\n"
+  "  " PROGRAM " --warning 1%,1 --critical 5%,2\n"
   "  " PROGRAM " --nodes \"$SLURM_JOB_NODELIST\" --fail open\n"
   "  " PROGRAM " --ignore held,ecc\n"
   "  " PROGRAM " --recent gpu_errors,oom\n";
@@ -69,12 +70,6 @@ enum { OK, WARNING, CRITICAL, UNKNOWN };
 
 enum fail { FAIL_NOT_SAID, FAIL_OPEN, FAIL_CLOSED };
 
-/* A number of nodes, or a percentage. */
-struct portion {
-  uint64_t number;
-  bool is_percent;
-};
-
 static struct options {
   struct node_query query;
   enum fail fail;
@@ -91,11 +86,6 @@ static bool read_fail(struct span text, void *field, struct words *why) {
   if (!value_either(text, "open", "closed", &is_closed, why)) return false;
   *(enum fail *)field = is_closed ? FAIL_CLOSED : FAIL_OPEN;
   return true;
-}
-
-static bool read_portion(struct span text, void *field, struct words *why) {
-  struct portion *portion = (struct portion *)field;
-  return value_portion(text, &portion->number, &portion->is_percent, why);
 }
 
 static bool read_health(struct span text, void *field, struct words *why) {
@@ -116,8 +106,8 @@ static bool read_recent(struct span text, void *field, struct words *why) {
 static const struct option options_of_check[] = {
   {.name = "nodes", .value = "LIST", .read = read_nodes, AT(query)},
   {.name = "fail", .value = "WAY", .read = read_fail, AT(fail)},
-  {.name = "warning", .letter = 'w', .value = "N[%]", .read = read_portion, AT(warning)},
-  {.name = "critical", .letter = 'c', .value = "N[%]", .read = read_portion, AT(critical)},
+  {.name = "warning", .letter = 'w', .value = "LIMIT", .read = value_portion, AT(warning)},
+  {.name = "critical", .letter = 'c', .value = "LIMIT", .read = value_portion, AT(critical)},
   {.name = "health", .value = "WHEN", .read = read_health, AT(health_off)},
   {.name = "ignore", .value = "NAMES", .read = value_problems, AT(ignored)},
   {.name = "recent", .value = "NAMES", .read = read_recent, AT(recent)},
@@ -244,18 +234,17 @@ static void add_group(struct words *text, const struct group *g, size_t most, bo
 }
 
 /* Whether so many are more than a portion of a total. */
-static bool exceeds(uint64_t count, struct portion limit, uint64_t total) {
-  return limit.is_percent ? count * 100 > limit.number * total : count > limit.number;
+static bool exceeds(uint64_t count, const struct portion *limit, uint64_t total) {
+  return count * PARTS_OF_NODE > portion_of(limit, total);
 }
 
-/* The limit as a number: hundredths need at most two decimals. */
-static void add_limit(struct words *words, struct portion limit, uint64_t total) {
-  const uint64_t hundredths = limit.is_percent ? limit.number * total : limit.number * 100;
-  const unsigned rest = (unsigned)(hundredths % 100);
-  add_number(words, hundredths / 100);
-  if (rest == 0) return;
-  add_text(words, rest < 10 ? ".0" : ".");
-  add_number(words, rest % 10 == 0 ? rest / 10 : rest);
+/* The limit as a number. */
+static void add_limit(struct words *words, const struct portion *limit, uint64_t total) {
+  const uint64_t parts = portion_of(limit, total);
+  add_number(words, parts / PARTS_OF_NODE);
+  uint64_t rest = parts % PARTS_OF_NODE;
+  if (rest > 0) add_text(words, ".");
+  for (; rest > 0; rest = rest * 10 % PARTS_OF_NODE) add_number(words, rest * 10 / PARTS_OF_NODE);
 }
 
 static void add_figure(struct words *words, const char *what, uint64_t value, const struct portion *warning,
@@ -265,9 +254,9 @@ static void add_figure(struct words *words, const char *what, uint64_t value, co
   add_text(words, "=");
   add_number(words, value);
   add_text(words, ";");
-  if (warning != NULL) add_limit(words, *warning, total);
+  if (warning != NULL) add_limit(words, warning, total);
   add_text(words, ";");
-  if (critical != NULL) add_limit(words, *critical, total);
+  if (critical != NULL) add_limit(words, critical, total);
   add_text(words, ";0;");
   add_number(words, total);
 }
@@ -378,8 +367,8 @@ static void tell_verdict(const struct census *c, const struct remarks *remarks, 
   struct words warnings = long_words(), unknowns = long_words();
   bool is_warned = add_warnings(&warnings, c);
   is_warned = add_journals(&warnings, c, options.journal_run) || is_warned;
-  const bool is_doubted = exceeds(doubtful, options.warning, total) || is_warned;
-  const int judged = exceeds(bad, options.critical, total) ? CRITICAL : is_doubted ? WARNING : OK;
+  const bool is_doubted = exceeds(doubtful, &options.warning, total) || is_warned;
+  const int judged = exceeds(bad, &options.critical, total) ? CRITICAL : is_doubted ? WARNING : OK;
   const bool is_empty = total == 0; /* no proof that all is well: reports may not reach this master */
   const int code = is_empty ? codes[options.fail] : judged;
   add_figure(&figures, "live", c->counts[BEOBOARD_LIVE], NULL, NULL, total);

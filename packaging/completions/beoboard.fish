@@ -191,7 +191,7 @@ complete -c beoboard -n '__fish_seen_subcommand_from nodes' -l help -s h -d 'sho
 complete -c beoboard -n '__fish_seen_subcommand_from check' -l nodes -xa '(__beoboard_nodes)' -d 'the nodes as a host list, node[001-128],login1, or @FILE with a list on each line'
 complete -c beoboard -n '__fish_seen_subcommand_from check' -l where -x -d 'nodes that match the condition, as in '\''mem_avail < 1GiB && state == live'\'''
 complete -c beoboard -n '__fish_seen_subcommand_from check' -l fail -xa 'open closed' -d 'open or closed: the answer if no state is known: no board, a stalled one, a malformed list'
-complete -c beoboard -n '__fish_seen_subcommand_from check' -l warning -s w -x -d 'warn if more nodes than this are not live'
+complete -c beoboard -n '__fish_seen_subcommand_from check' -l warning -s w -x -d 'warn if more nodes than this are not live: 5, 2%, or the larger of both, 2%,5'
 complete -c beoboard -n '__fish_seen_subcommand_from check' -l critical -s c -x -d 'critical if more nodes than this are silent or left long ago'
 complete -c beoboard -n '__fish_seen_subcommand_from check' -l health -xa 'on off' -d 'on or off: whether unhealthy nodes count as down'
 complete -c beoboard -n '__fish_seen_subcommand_from check' -l ignore -xa '(__beoboard_list held bad_health root_readonly memory_errors gpu_lost gpu_errors root_full scratch_full health_warning oom hung_tasks throttled ecc)' -d 'problems to ignore: held, bad_health, root_readonly, memory_errors, gpu_lost, gpu_errors, root_full, scratch_full, health_warning, oom, hung_tasks, throttled, ecc'

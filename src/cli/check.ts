@@ -5,8 +5,8 @@ import { journalTroubles } from '../journalfile/state.js';
 import { sentences } from '../layout/wording.gen.js';
 import {
   defineVerb,
-  type Portion,
   parseVerb,
+  portionOf,
   readAlone,
   UsageError,
   type Values,
@@ -49,7 +49,7 @@ export const verb = defineVerb({
   letters: { w: 'warning', c: 'critical' },
   examples: [
     'beoboard check',
-    'beoboard check --warning 5 --critical 2%',
+    'beoboard check --warning 1%,1 --critical 5%,2',
     "beoboard check --where 'state == live && mem_avail < 1GiB' --warning 0 --critical 5%",
     'beoboard check --nodes "$SLURM_JOB_NODELIST" --fail open',
     'beoboard check --nodes node[001-064] --fail closed',
@@ -102,10 +102,6 @@ function shown([what, names, note]: CheckedNodes, most: number): string {
     facts.unshift(`${cut.join(',')}${parts.length > most ? ' and more' : ''}`);
   }
   return `${names.length} ${what}${facts.length === 0 ? '' : ` (${facts.join('; ')})`}`;
-}
-
-function limitOf({ number, percent }: Portion, total: number): number {
-  return percent ? (number * total) / 100 : number;
 }
 
 /** What nodes had and have not now: a problem of which the episode is not over, or a source that shows some. */
@@ -240,7 +236,7 @@ export function judgeSelection(
   const total = asked + notOnBoard.length;
   const open = excused(notOnBoard, fail);
   const count = names.length + (open ? 0 : notOnBoard.length);
-  const limits = [warning, critical].map(limit => limitOf(limit, total)) as [number, number];
+  const limits = [warning, critical].map(limit => portionOf(limit, total)) as [number, number];
   const figures = `matching=${count};${limits.join(';')};0;${total}`;
   if (total === 0) return { ...ignorance([NOBODY, ...remarks, ...warnings].join('; '), fail), figures };
   const code = count > limits[1] ? 2 : count > limits[0] || warnings.length > 0 ? 1 : 0;
@@ -288,7 +284,7 @@ export function judgeCensus(
   // No node is counted twice: an uncertain one may have a problem too. A corrupt board may have a name twice.
   const named = groups.flatMap(([, names]) => names);
   const doubtful = named.length + suspect.size - named.filter(name => suspect.has(name)).length - excess;
-  const [warning, critical] = [limitOf(options.warning, total), limitOf(options.critical, total)];
+  const [warning, critical] = [portionOf(options.warning, total), portionOf(options.critical, total)];
   const parts = groupTexts([...groups, ...problems], most);
   const told = (those: readonly Recent[]) =>
     those.map(({ what, names, note }) => shown([what, names, note], most)).join(', ');

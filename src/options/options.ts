@@ -8,14 +8,14 @@ import { helpOf } from './help.js';
 import { type CommandLine, takeApart } from './line.js';
 import type { Option } from './option.js';
 import { OPTION_NAMES, type OptionForms, type OptionName, options } from './table.js';
-import type { GroupingRule, Portion } from './values.js';
+import { type GroupingRule, portionOf } from './values.js';
 import { defineVerb, optionOf, type Values, type ValuesOf, type Verb } from './verb.js';
 
 export {
   defineVerb,
   type GroupingRule as Grouping,
   HelpShown,
-  type Portion,
+  portionOf,
   UsageError,
   type Values,
   type ValuesOf,

@@ -284,7 +284,11 @@ export const options = {
     'open or closed: the answer if no state is known: no board, a stalled one, a malformed list',
     called('WAY', oneOf('open', 'closed')),
   ),
-  warning: one('warn if more nodes than this are not live', values.portion, standard('0')),
+  warning: one(
+    'warn if more nodes than this are not live: 5, 2%, or the larger of both, 2%,5',
+    values.portion,
+    standard('0'),
+  ),
   critical: one('critical if more nodes than this are silent or left long ago', values.portion, standard('0')),
   ignore: optional(`problems to ignore: ${ranked.problem.join(', ')}`, values.someOf('problem', ...ranked.problem)),
   recent: optional(

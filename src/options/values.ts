@@ -132,19 +132,28 @@ export const percent = shownAs('PERCENT', 'number', (text): number => {
   return Number(digits) / 100;
 });
 
-/** A number of nodes, or a percentage of them. */
-export interface Portion {
-  readonly number: number;
-  readonly percent: boolean;
+const ALL_NODES = 100_000;
+
+/** A number of nodes, and a share of all of them, in thousandths of a percent: the larger counts. */
+interface Portion {
+  readonly nodes: number;
+  readonly share: number;
 }
 
-export const portion = shownAs('N[%]', 'number', (text): Portion => {
-  const [, digits, percent] = /^(\d{1,9})(%?)$/.exec(text) ?? [];
-  if (digits === undefined) throw new InputError(`${quote(text)} is not a number of nodes; write it as 5 or 2%`);
-  if (percent === '%' && Number(digits) > 100)
-    throw new InputError(`${quote(text)} is more than all nodes; write 0% to 100%`);
-  return { number: Number(digits), percent: percent === '%' };
+/** 5, 2%, or the larger of both: 2%,5. */
+export const portion = shownAs('LIMIT', 'number', (text): Portion => {
+  const [isValid, alone, whole = '', part = '', nodes] =
+    /^(?:(\d{1,9})|(\d{1,9})(?:\.(\d{1,3}))?%(?:,(\d{1,9}))?)$/.exec(text) ?? [];
+  if (isValid === undefined)
+    throw new InputError(`${quote(text)} is not a number of nodes; write it as 5, 2% or 0.1%,1`);
+  const share = Number(whole + part.padEnd(3, '0'));
+  if (share > ALL_NODES) throw new InputError(`${quote(text)} is more than all nodes; write 0% to 100%`);
+  return { nodes: Number(alone ?? nodes ?? 0), share };
 });
+
+/** Of so many nodes. */
+export const portionOf = ({ nodes, share }: Portion, total: number): number =>
+  Math.max(nodes, (share * total) / ALL_NODES);
 
 /** Milliseconds, from `low` to `high`. */
 export function time(low: string, high: string): OptionValue<number> {

@@ -12,6 +12,7 @@ import type { Census, CensusNode } from '../../src/cli/census.js';
 import { takeCensus } from '../../src/cli/census.js';
 import { judgeCensus, judgeSelection } from '../../src/cli/check.js';
 import { bits } from '../../src/layout/layout.gen.js';
+import * as values from '../../src/options/values.js';
 import { lookOn } from '../../src/schedulers/bridge/boardlook.js';
 import { STATES, type State } from '../../src/shm/liveness.js';
 import { BoardReader } from '../../src/shm/reader.js';
@@ -26,7 +27,7 @@ import { writtenBoard } from '../kit/writtenboard.js';
 
 t.setTimeout(600_000);
 const runHere = verbChild(t);
-const none = { number: 0, percent: false };
+const none = values.portion.parse('0');
 
 /** A census of so many live nodes, and these others. */
 function census(live: number, others: readonly (readonly [name: string, state: State, leftMs?: number])[]): Census {
@@ -90,13 +91,24 @@ t.test('the verdict', async t => {
         'of 6 nodes 6 silent (a,b,c,d,e and more)',
       ],
     ];
-  const portion = (text: string) => ({ number: Number.parseInt(text, 10), percent: text.endsWith('%') });
+  const portion = (text: string) => values.portion.parse(text);
   for (const [about, of, [warning, critical], code, text] of table) {
     const verdict = judgeCensus(of, { warning: portion(warning), critical: portion(critical) });
     t.same([verdict.code, verdict.text], [code, text], about);
     for (const figure of verdict.figures?.split(' ') ?? [])
       t.match(figure, /^[a-z]+=\d+;[\d.]*;[\d.]*;0;\d+$/, 'as the guidelines have performance data');
   }
+  // [limit, nodes, as a number]: the share and the number are both lower bounds.
+  for (const [text, total, limit] of [
+    ['0.1%,1', 12, 1],
+    ['0.1%,1', 1000, 1],
+    ['0.1%,1', 10_000, 10],
+    ['12.345%', 7, 0.86415],
+    ['0.001%,0', 9, 0.00009],
+    ['100%,3', 2, 3],
+    ['5', 100_000, 5],
+  ] as const)
+    t.equal(values.portionOf(portion(text), total), limit, `${text} of ${total}`);
   const { figures = '' } = judgeCensus(census(97, silent(1, 2, 3)), { warning: none, critical: portion('2%') });
   t.match(figures, /^live=97;;;0;100 .*silent=3;;;0;100 .*missing=3;0;;0;100 down=3;;2;0;100$/);
 });
@@ -185,7 +197,7 @@ t.test('check', async t => {
     [['--nodes', 'n[1-6]'], 2, /^BEOBOARD CRITICAL: of 6 nodes 1 not on the board \(n6\)/],
     [['--nodes', 'n[3-1]'], 3, /^BEOBOARD UNKNOWN: beoboard check: --nodes: host list, column 3: /],
     [['--fail', 'safe'], 3, /^BEOBOARD UNKNOWN: .*'safe' is not a valid value; use open or closed\n$/],
-    [['--warning', 'many'], 3, /^BEOBOARD UNKNOWN: .*write it as 5 or 2%\n$/],
+    [['--warning', 'many'], 3, /^BEOBOARD UNKNOWN: .*write it as 5, 2% or 0\.1%,1\n$/],
     [['--critical', '200%'], 3, /^BEOBOARD UNKNOWN: .*'200%' is more than all nodes; write 0% to 100%\n$/],
     [['--critical', '100%', '--warning', '100%'], 0, /^BEOBOARD OK: /],
     [

@@ -132,6 +132,7 @@ const CHECKS: readonly string[][] = [
   ['--health', 'off'],
   ['-w', '5', '-c', '2'],
   ['--warning', '7%', '--critical=33%'],
+  ['-w', '12.5%,1', '-c', '0.1%,3'],
   ['-w100%', '-c', '100%'],
   ['--nodes', 'n[001-003]'],
   ['--nodes', 'n001,s1,h1,nobody'],

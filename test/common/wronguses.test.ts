@@ -304,7 +304,7 @@ const TABLE: Readonly<Record<string, readonly Row[]>> = {
     'check --warning 101%',
     'check --warning -1',
     'check --warning 5:10',
-    'check --critical 2.5%',
+    'check --critical 2.5',
     'check --critical NaN',
     'check -w node1',
     'send --to 239.255.86.77 --ttl 256',

@@ -91,13 +91,31 @@ static void check_lines(void) {
 static const struct {
   const char *text;
   bool valid;
-  uint64_t number;
-  bool is_percent;
+  struct portion portion;
 } portions[] = {
-  {"0", true, 0, false},   {"5", true, 5, false},  {"999999999", true, 999999999, false}, {"2%", true, 2, true},
-  {"100%", true, 100, true}, {"101%", false, 0, 0}, {"", false, 0, 0},  {"%", false, 0, 0},
-  {"-1", false, 0, 0},     {"1.5", false, 0, 0},   {" 1", false, 0, 0}, {"5%%", false, 0, 0},
-  {"1000000000", false, 0, 0},
+  {"0", true, {0, 0}},
+  {"5", true, {5, 0}},
+  {"999999999", true, {999999999, 0}},
+  {"2%", true, {0, 2000}},
+  {"100%", true, {0, 100000}},
+  {"0.1%,1", true, {1, 100}},
+  {"12.345%", true, {0, 12345}},
+  {"0%,999999999", true, {999999999, 0}},
+  {"101%", false, {0}},
+  {"100.001%", false, {0}},
+  {"1000000000", false, {0}},
+  {"1.2345%", false, {0}},
+  {"", false, {0}},
+  {"%", false, {0}},
+  {"-1", false, {0}},
+  {"1.5", false, {0}},
+  {"1.%", false, {0}},
+  {".5%", false, {0}},
+  {" 1", false, {0}},
+  {"5%%", false, {0}},
+  {"5%,", false, {0}},
+  {"5%,1%", false, {0}},
+  {"1,5%", false, {0}},
 };
 
 static const struct {
@@ -118,11 +136,11 @@ static void check_values(void) {
   char why[500];
   struct words fault = WORDS(why);
   for (size_t i = 0; i < sizeof portions / sizeof portions[0]; i++) {
-    uint64_t number = 0;
-    bool is_percent = false;
-    const bool valid = value_portion(span_of(portions[i].text), &number, &is_percent, &fault);
+    struct portion got = {0};
+    const struct portion *wanted = &portions[i].portion;
+    const bool valid = value_portion(span_of(portions[i].text), &got, &fault);
     CHECK(valid == portions[i].valid, "'%s'", portions[i].text);
-    if (valid) CHECK(number == portions[i].number && is_percent == portions[i].is_percent, "'%s'", portions[i].text);
+    if (valid) CHECK(got.nodes == wanted->nodes && got.share == wanted->share, "'%s'", portions[i].text);
   }
   for (size_t i = 0; i < sizeof problems / sizeof problems[0]; i++) {
     uint32_t bits = 0;
