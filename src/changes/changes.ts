@@ -206,6 +206,7 @@ export class ChangeFollower {
     const entries = isSame ? this.#read(changes) : [];
     const nodeStates = this.reader.nodeStates();
     const isAnother = this.reader.opened !== this.#opened;
+    const { startedNs } = this.#receiver;
     if (isAnother) {
       this.#tellRing(entries, nodeStates, changes);
       this.#change(nodeStates, changes);
@@ -216,7 +217,9 @@ export class ChangeFollower {
     const wasStalled = this.#isStalled;
     const states: BoardChange[] = [];
     this.#tellStates(nodeStates, states);
-    if (isAnother) changes.push({ at: nodeStates.board.realNs, event: 'board', ...this.#standing(nodeStates) });
+    // One that the same receiver made anew, as when nodes are forgotten, is no other to whoever follows it.
+    if (isAnother && this.#receiver.startedNs !== startedNs)
+      changes.push({ at: nodeStates.board.realNs, event: 'board', ...this.#standing(nodeStates) });
     if (this.#isStalled && (!wasStalled || isAnother)) changes.push(stalled(nodeStates));
     if (wasStalled && !this.#isStalled && !isAnother)
       changes.push({ at: nodeStates.board.realNs, event: 'resumed', ...this.#standing(nodeStates) });

@@ -101,6 +101,11 @@ class HttpConnection extends ClientConnection {
   /** Whether a head came to its end in this packet. */
   hasHead = false;
 
+  /** A proxy whose client has gone closes its side and no more: who has done so goes before those that may read. */
+  override isSlow(now: number): boolean {
+    return (this.busySince !== undefined && this.socket.readableEnded) || super.isSlow(now);
+  }
+
   follow(packet: Buffer): void {
     const end = packet.lastIndexOf('\n\r\n');
     if (this.hasHead) this.hasLine = end >= 0 && packet.includes('\n', end + 3);

@@ -6,6 +6,7 @@ import { lstatSync, rmSync } from 'node:fs';
 import { createServer, connect as open, type Server, type Socket } from 'node:net';
 import { asOwner } from '../service/asowner.js';
 import type { Log } from '../service/log.js';
+import { shownNames } from '../text/hostlists.js';
 import { isObject, isText, jsonOf } from '../text/shape.js';
 import { oneLine } from '../text/text.js';
 
@@ -161,8 +162,8 @@ export class Control {
     const [request, names] = asked;
     try {
       const result = this.#requests[request](names);
-      const done = 'forgotten' in result ? `forgot ${result.forgotten.length}` : `cleared ${result.cleared.length}`;
-      this.#log.info(`${done} nodes, as asked`);
+      const [did, of] = 'forgotten' in result ? ['forgot', result.forgotten] : ['cleared', result.cleared];
+      if (of.length > 0) this.#log.info(`${did} ${of.length} nodes, as asked: ${shownNames(of, 10)}`);
       return result;
     } catch (error) {
       return { error: (error as Error).message };

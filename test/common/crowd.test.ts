@@ -149,6 +149,31 @@ t.test('silent connections take no place of streams that are read', async t => {
   t.equal(server.clients, 10);
 });
 
+t.test('who has closed its side goes before those that wait for their answers', async t => {
+  const waiting: (() => void)[] = [];
+  const respond: Handler = async () => {
+    await new Promise<void>(resolve => waiting.push(resolve));
+    return sentence(200, 'x');
+  };
+  const { port } = await serving(t, respond, { most: 3 });
+  const first = await client(t, port, '/');
+  const left = await client(t, port, '/');
+  const third = await client(t, port, '/');
+  await until('all have asked', () => waiting.length === 3);
+  let isCut = false;
+  left.resume().on('close', () => {
+    isCut = true;
+  });
+  left.end();
+  // Its end arrives before the next one comes, or at least before that has asked: both are looked at when one more asks.
+  await until('one more has asked', async () => {
+    (await client(t, port, '/')).resume();
+    return isCut;
+  });
+  for (const answer of waiting) answer();
+  for (const socket of [first, third]) t.match(await text(socket.resume()), /^HTTP\/1\.1 200 /);
+});
+
 t.test('slow readers', async t => {
   const large = function* () {
     for (let i = 0; i < 64; i++) yield Buffer.alloc(MIB, 'x');

@@ -113,11 +113,11 @@ async function beside(t: Test, name: string, order: Omit<Asking, 'connections'>,
   return { small: answers, costly, line } satisfies Beside;
 }
 
-/** How many answers any one connection has had while a small request waited. */
-function mostMeanwhile({ sent, at }: Answered, costly: readonly Answered[]): number {
+/** How many answers any one connection has had while a small request waited, and its program had a CPU. */
+function mostMeanwhile({ sent, at, starved }: Answered, costly: readonly Answered[]): number {
   const counts = new Map<number, number>();
   for (const one of costly)
-    if (one.at > sent && one.at < at) counts.set(one.connection, (counts.get(one.connection) ?? 0) + 1);
+    if (one.at > sent && one.at < at - starved) counts.set(one.connection, (counts.get(one.connection) ?? 0) + 1);
   return Math.max(0, ...counts.values());
 }
 

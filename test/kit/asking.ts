@@ -137,7 +137,7 @@ async function askOn(connection: number, asking: Asking): Promise<void> {
     const starved = isTimed ? starvedMs(pids) : 0;
     const sent = now();
     if (socket === undefined) socket = opened(asking, connection);
-    const line = await answered(socket, asking, request.replace('#', String((asked++ % NUMBERS) + 1)));
+    const line = await answered(socket, asking, request.replaceAll('#', String((asked++ % NUMBERS) + 1)));
     const at = now();
     answers.push({ connection, sent, at, starved: isTimed ? starvedMs(pids) - starved : 0, line });
     if (isDirect || line === '') {

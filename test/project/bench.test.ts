@@ -136,4 +136,17 @@ t.test('no figure of the README comes from elsewhere', async t => {
     .slice(2);
   t.ok(rows.length >= 5);
   for (const row of rows) t.match(row, /\| `npm run bench -- \w+( --quick)?`, \d{4}-\d\d-\d\d \|$/);
+  const { peers } = JSON.parse(readFileSync(join(ROOT, 'bench', 'results.json'), 'utf8'));
+  const compared = readFileSync(join(ROOT, 'docs', 'compare.md'), 'utf8');
+  for (const [program, peer] of Object.entries({
+    beoboard: 'beoboard-send',
+    Ganglia: 'gmond, every second',
+    'node_exporter and Prometheus': 'node_exporter',
+    PCP: 'PCP',
+    collectd: 'collectd',
+  })) {
+    const { median } = peers.rows.find((row: { figure: string }) => row.figure === `${peer}: CPU on the node`);
+    const cells = compared.split('\n').find(line => line.startsWith(`| ${program} |`));
+    t.equal(cells?.split('|').at(-2)?.trim(), `${median.toLocaleString('en')} µs`, `${program} in docs/compare.md`);
+  }
 });

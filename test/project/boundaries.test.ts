@@ -107,9 +107,9 @@ const MAY: Record<string, string[]> = {
 const NEVER: [from: RegExp, to: RegExp, why: string][] = [
   [/^src\/(?!receiver\/)/, /^src\/shm\/writer\.ts$/, 'only the receiver writes boards'],
   [
-    /^src\/receiver\/(?!absence\.ts)/,
+    /^src\/receiver\/(?!(absence|forget)\.ts)/,
     /^src\/shm\/(?!notice\.ts|trust\.ts|writer\.ts)/,
-    "only absence.ts looks at the receiver's board, as any reader does",
+    "only absence.ts and forget.ts look at the receiver's board, as any reader does",
   ],
   [
     /^src\/schedulers\/bridge\//,
@@ -648,7 +648,7 @@ t.test('a breach is found, and named with file and line', async t => {
     [
       'src/receiver/main.ts',
       "\nexport { Snapshot } from '../shm/reader.js';",
-      "src/receiver/main.ts:2: imports ../shm/reader.js: only absence.ts looks at the receiver's board, as any reader does",
+      "src/receiver/main.ts:2: imports ../shm/reader.js: only absence.ts and forget.ts look at the receiver's board, as any reader does",
     ],
     [
       'src/shm/reader.ts',

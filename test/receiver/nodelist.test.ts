@@ -48,7 +48,12 @@ t.test('forget, with a receiver', async t => {
   await report(port, reader, ['a', 'b', 'c', 'd'], 1);
   t.equal(statSync(`${board}.ctl`).mode & 0o777, 0o600, 'nobody else may ask');
 
-  t.same(await run(['forget', '--board', board, 'b,d']), { code: 0, stdout: 'forgot b,d\n', stderr: '' });
+  t.same(await run(['forget', '--board', board, 'b,d']), {
+    code: 0,
+    stdout: 'forgot b,d\n',
+    stderr: `beoboard forget: b,d may still report, and come back by that: there, systemctl disable --now beoboard-send
+beoboard forget: another master, or a mirror of one, keeps a record of its own: there, beoboard forget b,d\n`,
+  });
   t.same(states(reader), { a: 'live', c: 'live' }, 'a reader that had the old board follows');
   const some = await run(['forget', '--board', board, '--json', 'c,nobody']);
   t.equal(some.code, 1);
@@ -57,12 +62,12 @@ t.test('forget, with a receiver', async t => {
   const many = Array.from({ length: 15 }, (_, i) => `node${String(i + 1).padStart(2, '0')}`);
   await report(port, reader, many, 1);
   const words = Array.from({ length: 12 }, (_, i) => `${String.fromCharCode(97 + i)}x`);
-  t.same(
+  t.match(
     await run(['forget', '--board', board, [...many, ...words].join(',')]),
     {
       code: 1,
       stdout: 'forgot node[01-15]\n',
-      stderr: 'beoboard forget: no record of ax,bx,cx,dx,ex,fx,gx,hx,ix,jx and more, 12 in all\n',
+      stderr: /beoboard forget: no record of ax,bx,cx,dx,ex,fx,gx,hx,ix,jx and more, 12 in all\n$/,
     },
     'many are folded',
   );
@@ -70,7 +75,7 @@ t.test('forget, with a receiver', async t => {
   t.same(states(reader), { a: 'live', b: 'live' }, 'who reports again comes back');
   const [node] = [...reader.snapshot().nodes()].filter(({ name }) => name === 'a');
   t.match(node?.record, { accepted: 2, lost: 0, restarts: 0 }, 'and who stayed has lost nothing');
-  t.match(output().stderr, /forgot 2 nodes, as asked/);
+  t.match(output().stderr, /forgot 2 nodes, as asked: b,d\n/);
 });
 
 t.test('other requests to the socket', async t => {
@@ -125,7 +130,7 @@ t.test('forget, without a receiver', { skip: NOT_WHOLE }, async t => {
   child.kill('SIGKILL');
   await exit;
   t.ok(existsSync(`${board}.ctl`), 'its socket lies there, and nobody listens');
-  t.same(await run(['forget', '--board', board, 'a']), { code: 0, stdout: 'forgot a\n', stderr: '' });
+  t.match(await run(['forget', '--board', board, 'a']), { code: 0, stdout: 'forgot a\n' });
   const again = await startReceiver(t, board);
   t.same(Object.keys(states(reader)), ['b'], 'the next receiver takes it over');
   again.child.kill('SIGSTOP');
@@ -134,7 +139,7 @@ t.test('forget, without a receiver', { skip: NOT_WHOLE }, async t => {
   again.child.kill('SIGCONT');
   await until('its socket is back', () => existsSync(`${board}.ctl`));
   t.equal(statSync(`${board}.ctl`).mode & 0o777, 0o600);
-  t.same(await run(['forget', '--board', board, 'b']), { code: 0, stdout: 'forgot b\n', stderr: '' });
+  t.match(await run(['forget', '--board', board, 'b']), { code: 0, stdout: 'forgot b\n' });
   again.child.kill('SIGTERM');
   await again.exit;
   t.match(await run(['forget', '--board', board]), { code: 2, stderr: /LIST is missing/ });
