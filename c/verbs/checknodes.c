@@ -47,7 +47,7 @@ static const char help_text[] =
   "  -V, --version         show the version\n"
   "\n"
   "Its answers are those of beoboard check, which also says why no node has reported, and warns when\n"
-  "a scheduler's hosts are not on the board. For --where, --slurm-dir and --config use that.\n"
+  "a scheduler's hosts are not on the board. For --where, --setup, --slurm-dir and --config use it.\n"
   "Exit codes: 0 OK, 1 warning, 2 critical, 3 unknown, and wrong usage.\n"
   "\n"
   "Examples:\n"
@@ -115,7 +115,7 @@ static const struct option options_of_check[] = {
   {.name = "board", .value = "PATH", .read = value_file, AT(query.board)},
   {.name = "owner", .value = "USER", .read = value_user, AT(query.owner)},
 };
-static const char *const elsewhere[] = {"where", "slurm-dir", "config", NULL};
+static const char *const elsewhere[] = {"where", "setup", "slurm-dir", "config", NULL};
 static const struct option_table table = {
   OPTIONS_OF(options_of_check), .elsewhere = elsewhere, .whose = "beoboard check"};
 

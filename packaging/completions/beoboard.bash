@@ -86,7 +86,7 @@ _beoboard_words() {
       events) COMPREPLY=($(compgen -W '--nodes -w --last -n --since --until --kind --follow -f --last-end --journal-dir --for --json --color --board --owner --config --help -h' -- "$cur")) ;;
       journal) COMPREPLY=($(compgen -W '--journal-dir --keep --most --name --journal-run --slurm-dir --bridge-dir --board --owner --config --help -h' -- "$cur")) ;;
       nodes) COMPREPLY=($(compgen -W '--state -s --for-at-least --healthy --with-problem --names --nodes -w --where --job-id --user --fold -f --expand -e --count -c --with-state --for --slurm-dir --board --owner --config --help -h' -- "$cur")) ;;
-      check) COMPREPLY=($(compgen -W '--nodes --where --fail --warning -w --critical -c --health --ignore --recent --journal-run --slurm-dir --board --owner --config --help -h' -- "$cur")) ;;
+      check) COMPREPLY=($(compgen -W '--nodes --where --fail --warning -w --critical -c --health --ignore --recent --setup --journal-run --slurm-dir --board --owner --config --help -h' -- "$cur")) ;;
       xml) COMPREPLY=($(compgen -W '--board --owner --metrics --config --help -h' -- "$cur")) ;;
       ganglia) COMPREPLY=($(compgen -W '--board --owner --listen --gzip-listen --gmetad-listen --grid --cluster-name --trusted-hosts --metrics --config --help -h' -- "$cur")) ;;
       web) COMPREPLY=($(compgen -W '--board --owner --listen --allow-host --proxy --base --show-jobs --slurm-dir --journal-run --config --help -h' -- "$cur")) ;;

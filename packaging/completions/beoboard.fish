@@ -196,6 +196,7 @@ complete -c beoboard -n '__fish_seen_subcommand_from check' -l critical -s c -x 
 complete -c beoboard -n '__fish_seen_subcommand_from check' -l health -xa 'on off' -d 'on or off: whether unhealthy nodes count as down'
 complete -c beoboard -n '__fish_seen_subcommand_from check' -l ignore -xa '(__beoboard_list held bad_health root_readonly memory_errors gpu_lost gpu_errors root_full scratch_full health_warning oom hung_tasks throttled ecc)' -d 'problems to ignore: held, bad_health, root_readonly, memory_errors, gpu_lost, gpu_errors, root_full, scratch_full, health_warning, oom, hung_tasks, throttled, ecc'
 complete -c beoboard -n '__fish_seen_subcommand_from check' -l recent -xa '(__beoboard_list held bad_health root_readonly memory_errors gpu_lost gpu_errors root_full scratch_full health_warning oom hung_tasks throttled ecc none)' -d 'problems that warn also after they went, until their quiet time is over; none: no problem does'
+complete -c beoboard -n '__fish_seen_subcommand_from check' -l setup -d 'for people: each part of this master, and what to type where it is wrong'
 complete -c beoboard -n '__fish_seen_subcommand_from check' -l journal-run -xa '(__fish_complete_directories)' -d 'where journals write their state'
 complete -c beoboard -n '__fish_seen_subcommand_from check' -l slurm-dir -xa '(__fish_complete_directories)' -d 'where beoboard scheduler writes its files'
 complete -c beoboard -n '__fish_seen_subcommand_from check' -l board -rF -d 'the board file'

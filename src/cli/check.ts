@@ -40,6 +40,7 @@ export const verb = defineVerb({
     'health',
     'ignore',
     'recent',
+    'setup',
     'journal-run',
     'slurm-dir',
     'board',
@@ -55,6 +56,7 @@ export const verb = defineVerb({
     'beoboard check --nodes node[001-064] --fail closed',
     'beoboard check --ignore held,ecc',
     'beoboard check --recent gpu_errors,oom',
+    'beoboard check --setup',
   ],
   notes: `Prints one line of at most 1,023 bytes, with performance data after the bar |; if there is too little room, fewer names. Critical: nodes that are silent, that left longer than 10 minutes ago, or that are
 named with --nodes and not on the board. Warning: these, and nodes that are uncertain, never reported, or unhealthy. beoboard status --help lists
@@ -67,7 +69,9 @@ fragments that are not joined, of a journal of the board that does not write, an
 The result is 3 if there is no board, it is stalled or no node is on it, so that no state is known, or if the node list cannot be read. --fail open makes
 that 0, --fail closed makes it 2. With --fail open, names that are not on the board are reported but do not count.
 For Slurm's PrologSlurmctld use beoboard-gate: it waits for nodes that may come back, and answers with 0 or 1 only.
-Exit codes: 0 OK, 1 warning, 2 critical, 3 unknown, and wrong usage.`,
+--setup is for people who set up a master: of each part (board, receiver, links, list, keys, senders, clocks, journal,
+scheduler, units) a line says what is right (ok), what may be so on purpose (--), or what is wrong (!!), and what to type.
+Exit codes: 0 OK, 1 warning, 2 critical, 3 unknown, and wrong usage; with --setup 0 nothing is wrong, 1 something is, 2 wrong usage.`,
 });
 
 /** A node that left a short time ago was shut down on purpose; from this age on somebody may have forgotten it. */
@@ -369,7 +373,28 @@ function lineOf(verdict: (most: number) => Verdict): { code: Code; line: string 
   }
 }
 
+/** What --setup looks at. */
+const OF_SETUP = ['setup', 'board', 'owner', 'journal-run', 'slurm-dir', 'config'];
+
+async function checkSetup(values: ValuesOf<typeof verb>, given: Iterable<string>): Promise<number> {
+  const other = [...given].find(name => !OF_SETUP.includes(name));
+  if (other !== undefined) throw new UsageError(`--setup and --${other} do not go together; leave one out`);
+  const { setupReport } = await import('./setup.js');
+  const reader = new BoardReader(values.board, values.owner);
+  try {
+    const { text, isRight } = setupReport(reader, values);
+    await print([text]);
+    return isRight ? 0 : 1;
+  } finally {
+    reader.close();
+  }
+}
+
 export async function main(argv: string[]): Promise<number> {
+  if (argv.includes('--setup')) {
+    const { values, given } = parseVerb(verb, argv);
+    if (values.setup) return await checkSetup(values, given.keys());
+  }
   let verdict: (most: number) => Verdict;
   try {
     verdict = await lookAtBoard(parseVerb(verb, argv).values);

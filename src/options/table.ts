@@ -297,6 +297,7 @@ export const options = {
     later('gpu_errors,hung_tasks,throttled'),
   ),
   health: one('on or off: whether unhealthy nodes count as down', called('WHEN', oneOf('on', 'off')), standard('on')),
+  setup: flag('for people: each part of this master, and what to type where it is wrong'),
   healthy: flag('only live nodes without problems'),
   'with-problem': optional(
     `only nodes with one of these problems: ${ranked.problem.join(', ')}`,

@@ -977,7 +977,7 @@ t.test('options that only the other program has are rejected by name', async t =
   const board = makeBoard(t, { live: ['n001'] });
   const rows: [verb: VerbName, option: string][] = [
     ...['where', 'job-id', 'user', 'for', 'slurm-dir', 'config'].map((option): [VerbName, string] => ['nodes', option]),
-    ...['where', 'slurm-dir', 'config'].map((option): [VerbName, string] => ['check', option]),
+    ...['where', 'setup', 'slurm-dir', 'config'].map((option): [VerbName, string] => ['check', option]),
   ];
   for (const [verb, option] of rows) {
     const { code, stdout, stderr } = await askC({ verb, argv: ['--board', board.path, `--${option}`, 'x'] });
