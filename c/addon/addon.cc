@@ -16,11 +16,15 @@
 #include <algorithm>
 #include <cerrno>
 
+extern "C" {
 #include "../base/lockfile.h"
 #include "../base/notify.h"
 #include "../base/refusals.h"
+}
 #include "addon.h"
+extern "C" {
 #include "bulk_send.h"
+}
 
 namespace addon {
 namespace {

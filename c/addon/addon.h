@@ -7,11 +7,13 @@
 #include <string>
 #include <vector>
 
+extern "C" {
 #include "../base/ipaddress.h"
 #include "../board/reader.h"
 #include "../rules/mac.h"
 #include "../rules/order.h"
 #include "../rules/keyring.h"
+}
 
 namespace addon {
 

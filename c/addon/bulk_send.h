@@ -5,18 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* A connected UDP socket to a numeric address: a descriptor, or -errno. */
 int bb_bulk_open(const char *host, uint16_t port);
 
 /* Sends `count` datagrams of `bytes` each that are one after another. Returns how many were sent, or -errno. A
  * master that is not there (ECONNREFUSED) is not an error: its datagrams count as sent, as they would on a wire. */
 long bb_bulk_send(int fd, const void *datagrams, size_t bytes, size_t count);
-
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -7,10 +7,6 @@
 
 #include "../format/layout.gen.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* A field of the report, by its type; one bit; the rate of a counter of 32 or 64 bits; per cent of all CPU time; the
  * traffic of all interfaces. */
 enum bb_extract_what {
@@ -43,8 +39,4 @@ void bb_extract(const struct bb_wanted *wanted, const struct bb_scale *scale, si
 
 /* bb_last_words(), for C++, which cannot have its tables. */
 uint32_t bb_extract_words(const struct bb_report *before, const struct bb_report *after);
-
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -7,8 +7,10 @@
 #include <initializer_list>
 #include <utility>
 
+extern "C" {
 #include "../judge/overview.h"
 #include "../judge/totals.h"
+}
 #include "addon.h"
 
 namespace addon {

@@ -4,8 +4,10 @@
 #include <memory>
 
 #include "addon.h"
+extern "C" {
 #include "template.h"
 #include "extract.h"
+}
 
 namespace addon {
 namespace {

@@ -3,9 +3,11 @@
 #include <memory>
 #include <vector>
 
+extern "C" {
 #include "../base/ipaddress.h"
 #include "../board/writer.h"
 #include "../receive/receive.h"
+}
 #include "addon.h"
 
 namespace addon {

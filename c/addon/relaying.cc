@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+extern "C" {
 #include "../relay/sweep.h"
 #include "../relay/mirror.h"
+}
 #include "addon.h"
 
 namespace addon {

@@ -6,10 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The longest number: a sign, 16 digits, a point and six digits after it. */
 #define BB_NUMBER_MOST 24
 /* The `digits` of a gap for a text. */
@@ -40,8 +36,4 @@ bool bb_template_check(const struct bb_template *layout, size_t places);
 /* Writes a checked template with that in its gaps; the bytes, or -1 if there may not be room for them, or if the texts
  * do not lie one after another. */
 long bb_template_print(char *to, size_t room, const struct bb_template *layout, const struct bb_filling *filling);
-
-#ifdef __cplusplus
-}
-#endif
 #endif

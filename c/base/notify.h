@@ -3,15 +3,7 @@
 #ifndef BB_NOTIFY_H
 #define BB_NOTIFY_H
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Sends `message` (lines NAME=VALUE) to the Unix socket at `path`, the value of NOTIFY_SOCKET; a path that begins
  * with @ is an abstract name. 0, or -errno: EAGAIN if the manager has not yet read the earlier messages. */
 int bb_notify(const char *path, const char *message);
-
-#ifdef __cplusplus
-}
-#endif
 #endif

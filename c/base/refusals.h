@@ -6,10 +6,6 @@
 
 #include "words.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Lets the kernel keep it. Where it cannot, as in gVisor, only ECONNREFUSED is learnt. */
 void refusals_keep(int fd, int family);
 /* Empties the queue; to be called after each error of the socket, or a program that polls it never waits again. Returns
@@ -19,8 +15,4 @@ unsigned refusals_take(int fd, struct words *cause);
 unsigned refusals_pieces(int fd, unsigned bytes, struct words *what);
 /* An address without its port. */
 void add_host(struct words *words, const struct sockaddr_storage *at);
-
-#ifdef __cplusplus
-}
-#endif
 #endif

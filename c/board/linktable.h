@@ -8,10 +8,6 @@
 
 #include "../format/layout.gen.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct bb_links;
 
 /* The number of that interface's link, or of the one for what comes by it in pieces; BB_LINK_UNKNOWN: it has none. */
@@ -58,8 +54,4 @@ const struct bb_link *bb_links_entry(const struct bb_links *links, uint32_t link
 
 /* Counts the nodes of each link, and determines which links are dark. Once a second. */
 void bb_links_survey(struct bb_links *links);
-
-#ifdef __cplusplus
-}
-#endif
 #endif

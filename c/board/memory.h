@@ -5,10 +5,6 @@
 #include "column.h"
 #include "mapped.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* What a report comes after. */
 struct bb_after {
   uint64_t what;     /* bits; 0: the report before it, as nearly always */
@@ -49,8 +45,4 @@ void bb_memory_survey(struct bb_mapped *b, int64_t now_ns);
 /* Makes the memory of a record agree with its two reports, whenever the writer before was killed. `now_ns`:
  * CLOCK_MONOTONIC. */
 void bb_memory_repair(struct bb_mapped *b, uint32_t record, int64_t now_ns);
-
-#ifdef __cplusplus
-}
-#endif
 #endif

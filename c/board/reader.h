@@ -10,10 +10,6 @@
 #include "../base/clock.h"
 #include "../format/layout.gen.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 #define BB_VERSION 0x00020001u
 /* Links: the master's interfaces by which reports come. Number 0 means unknown; the last number stands for all links
  * without a number of their own. */
@@ -151,8 +147,4 @@ uint64_t bb_name_hash(const char *name, uint64_t seed);
 /* The boot id of this machine as a number, as in a report: stamps of another boot are meaningless. 0 if it cannot be
  * read. */
 uint64_t bb_boot_id(void);
-
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -13,10 +13,6 @@
 #include "arrival.h"
 #include "linktable.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct bb_writer_options {
   const char *path;
   const char *cluster_name; /* "" for none */
@@ -131,8 +127,4 @@ void bb_writer_senders(const struct bb_writer *writer, struct bb_sender *out);
 
 /* The header, which any thread may read with relaxed loads. */
 const struct bb_board_header *bb_writer_header(const struct bb_writer *writer);
-
-#ifdef __cplusplus
-}
-#endif
 #endif

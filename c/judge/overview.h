@@ -4,10 +4,6 @@
 #define BB_OVERVIEW_H
 #include "../board/reader.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Of every node, by the number of its record in the copy. */
 struct bb_overview {
   double *ages;      /* the age of the newest report, ms; -1: there is none */
@@ -47,8 +43,4 @@ bool bb_overview(const uint8_t *copy, size_t bytes, struct bb_look *look, const 
 
 /* Only the states, from a copy that bb_board_column() made; likewise. */
 bool bb_overview_states(const uint8_t *copy, size_t bytes, struct bb_look *look, uint8_t *states);
-
-#ifdef __cplusplus
-}
-#endif
 #endif

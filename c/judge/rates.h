@@ -98,9 +98,6 @@ BB_STATIC_ASSERT(offsetof(struct bb_net_if, tx_packets) ==
                      offsetof(struct bb_net_if, rx_bytes) + 8 * (BB_TRAFFIC_KINDS - 1),
                  "rx_* and tx_*");
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 /* Per cent of all CPU time, by kind; NaN: unknown. */
 void bb_shares_of(const struct bb_span *s, double share[BB_CPU_KINDS]);
 
@@ -111,8 +108,4 @@ void bb_traffic_of(const struct bb_span *s, double traffic[BB_TRAFFIC_KINDS]);
 /* All rates of beoboard.h between the two reports of a span. */
 struct beoboard_rates;
 void bb_rates_of(const struct bb_span *s, struct beoboard_rates *out);
-#ifdef __cplusplus
-}
-#endif
-
 #endif

@@ -3,10 +3,6 @@
 #define BB_TOTALS_H
 #include "../board/reader.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Sums, and the number of their nodes: of what is used and what there is; of incoming and outgoing traffic per
  * second; of watts. A node of which one of two numbers is unknown counts in neither. */
 struct bb_part { uint64_t nodes; double used, total; };
@@ -25,8 +21,4 @@ struct bb_totals {
  * bb_board_snapshot() made of so many nodes. To restrict the sums to some nodes, set the others to never. False, and
  * nothing is written, if `bytes` is too small for so many nodes, or if it is not a copy of a board. */
 bool bb_totals(const uint8_t *copy, size_t bytes, uint64_t nodes, const uint8_t *states, struct bb_totals *out);
-
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -9,10 +9,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct bb_interfaces;
 
 /* One interface, as in the kernel's last message. */
@@ -91,8 +87,4 @@ int bb_interfaces_has_address(struct bb_interfaces *interfaces, const uint8_t ad
  * for what this machine sends to itself. Rules for marked packets are ignored. As cheap as above. */
 int bb_interfaces_accepts(struct bb_interfaces *interfaces, const uint8_t from[16], const uint8_t to[16],
                           unsigned index);
-
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -9,10 +9,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct bb_kernel_drops;
 
 /* `proc`: "/proc/thread-self", of which net/snmp, net/snmp6 and net/softnet_stat are kept open: an open file belongs to
@@ -48,10 +44,6 @@ bool bb_kernel_drops_softnet(struct bb_kernel_drops *drops, uint64_t *dropped, u
  * the driver asks its device, this is as slow as the device. */
 bool bb_kernel_drops_interface(struct bb_kernel_drops *drops, const char *name, unsigned index, uint64_t *dropped,
                                uint64_t *packets);
-
-#ifdef __cplusplus
-}
-#endif
 /* Whether so much was dropped before any socket that it very probably contained reports: more than were accepted,
  * and more than a hundredth of everything that came. */
 static inline bool bb_kernel_drops_are_lossy(uint64_t dropped, uint64_t accepted, uint64_t packets) {

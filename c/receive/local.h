@@ -6,10 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Addresses have 16 bytes, IPv4 as ::ffff:a.b.c.d. All zero: there are none. */
 struct bb_addresses {
   struct bb_address *all; /* in order */
@@ -42,8 +38,4 @@ struct bb_networks {
 bool bb_networks_set(struct bb_networks *networks, const struct bb_network *all, size_t count);
 
 bool bb_networks_hold(const struct bb_networks *networks, const uint8_t address[16]);
-
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -10,10 +10,6 @@
 #include "../board/writer.h"
 #include "local.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct bb_receiver;
 
 /* The state of the receiver, at most about a second old. */
@@ -77,8 +73,4 @@ void bb_receiver_status(struct bb_receiver *receiver, struct bb_receiver_status 
 
 /* Ends the thread after a last drain, closes the board cleanly if there is one, and frees everything. */
 void bb_receiver_stop(struct bb_receiver *receiver);
-
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -11,10 +11,6 @@
 #include "../rules/keyring.h"
 #include "bounds.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct bb_mirror_options {
   const char *path;
   const char *site;
@@ -102,8 +98,4 @@ enum bb_mirror_outcome bb_mirror_claims(struct bb_mirror *mirror, uint32_t maste
 void bb_mirror_review(struct bb_mirror *mirror, uint64_t heard, int64_t now_ns);
 
 void bb_mirror_counts(const struct bb_mirror *mirror, struct bb_mirror_counts *counts);
-
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -4,10 +4,6 @@
 #define BB_SWEEP_H
 #include "../board/reader.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct bb_sweep;
 
 /* For a board that stays mapped as long as this is used. NULL: no memory. */
@@ -44,8 +40,4 @@ uint32_t bb_sweep_index(const struct bb_sweep *sweep, uint32_t first, uint32_t c
 /* The records that the last sweep found; and one bit for each link that is up and not dark. */
 uint32_t bb_sweep_records(const struct bb_sweep *sweep);
 uint64_t bb_sweep_links_well(const struct bb_sweep *sweep);
-
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -8,10 +8,6 @@
 #include "../format/layout.gen.h"
 #include "mac.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Both are valid while a key is being changed. */
 #define BB_MOST_KEYS 2
 #define BB_NO_RECORD UINT32_MAX
@@ -42,8 +38,4 @@ void bb_keyring_adopt(struct bb_keyring *ring, uint32_t record);
 /* Records have other numbers now: each node's key will be derived once more. False: no memory; then only cluster
  * keys and names that are new can be proved. */
 bool bb_keyring_renumber(struct bb_keyring *ring, uint32_t capacity);
-
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -6,10 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 #define BB_SECRET_BYTES 32
 #define BB_MAC_BYTES 32
 
@@ -29,8 +25,4 @@ void bb_mac_free(struct bb_mac *mac);
 
 /* Whether OpenSSL is used. */
 bool bb_mac_is_openssl(const struct bb_mac *mac);
-
-#ifdef __cplusplus
-}
-#endif
 #endif
