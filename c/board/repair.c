@@ -19,7 +19,7 @@ static uint64_t begin_empty(uint64_t *head, uint64_t *tail) {
 
 /* Makes order state and column agree with the newest whole report. A half-written slot stays half-written until its
  * next report comes: readers take the other slot, and rely on it that no slot ever goes back, not even to 0. */
-void bb_repair(struct bb_mapped *b, uint32_t record) {
+void bb_repair(struct bb_mapped *b, uint32_t record, int64_t now_ns) {
   struct bb_record *r = record_at(b, record);
   const int newest = newest_slot(b, record);
   for (uint32_t i = 0; i < 2; i++) {
@@ -36,7 +36,7 @@ void bb_repair(struct bb_mapped *b, uint32_t record) {
   struct bb_memory *m = memory_at(b, record);
   if (is_torn(&m->clone_head, &m->clone_tail))
     bb_write_end(&m->clone_head, begin_empty(&m->clone_head, &m->clone_tail));
-  bb_memory_repair(b, record, bb_clock_ns(CLOCK_MONOTONIC));
+  bb_memory_repair(b, record, now_ns);
   if (newest < 0) {
     bb_store(column_word(b, record), 0);
     return;
@@ -146,4 +146,35 @@ void bb_copy_board(struct bb_mapped *to, const struct bb_mapped *from) {
     bb_copy_record(to, i, from, i);
     *column_word(to, i) = bb_load(column_word(from, i));
   }
+}
+
+enum bb_found bb_claim_board(const struct bb_place *p, struct bb_mapped *b, struct bb_mapped *found, int64_t now_ns,
+                             char *why, size_t size) {
+  const bool in_place =
+      found->header->lock_inode == p->lock_inode && found->header->memory_bytes == BB_MEMORY_BYTES;
+  if (in_place) {
+    *b = *found;
+  } else {
+    struct bb_board_header like = *found->header;
+    bb_file_plan(&like, like.capacity);
+    like.board_hash = BB_HASH_BOARD_V2;
+    if (!bb_file_create(p, b, &like, why, size)) return BB_FOUND_FAULT;
+    bb_copy_board(b, found);
+  }
+  if (!bb_repair_index(b)) {
+    if (!in_place) bb_file_unmap(b);
+    b->map = NULL;
+    return BB_FOUND_NOTHING;
+  }
+  for (uint32_t i = 0; i < b->header->count; i++) bb_repair(b, i, now_ns);
+  bb_repair_links(b);
+  /* Whom readers may have seen silent since the writer before last looked, is remembered. */
+  bb_memory_survey(b, (int64_t)b->header->heartbeat_ns);
+  if (!in_place) {
+    if (!bb_file_publish(p, b, why, size)) return BB_FOUND_FAULT;
+    bb_file_retire(found);
+    bb_file_unmap(found);
+  }
+  found->map = NULL;
+  return BB_FOUND_BOARD;
 }

@@ -216,42 +216,6 @@ static bool make_fresh(struct bb_writer *w, const struct bb_writer_options *o, c
   return bb_file_publish(&w->place, &w->board, why, size);
 }
 
-/* Claims the board that was found at the path and repairs it. In place only if it was written under the lock that we
- * hold, because then its writer is gone, and has our memory; otherwise in a copy, because the writer may be running or
- * its records are too short. `whole` says whether the board could be repaired; if not, it is retired when another one
- * replaces it. */
-static bool writer_claim(struct bb_writer *w, struct bb_mapped *found, bool *whole, char *why, size_t size) {
-  const bool in_place =
-      found->header->lock_inode == w->place.lock_inode && found->header->memory_bytes == BB_MEMORY_BYTES;
-  if (in_place) {
-    w->board = *found;
-  } else {
-    struct bb_board_header like = *found->header;
-    bb_file_plan(&like, like.capacity);
-    like.board_hash = BB_HASH_BOARD_V2;
-    if (!bb_file_create(&w->place, &w->board, &like, why, size)) return false;
-    bb_copy_board(&w->board, found);
-  }
-  *whole = bb_repair_index(&w->board);
-  if (!*whole) {
-    if (!in_place) bb_file_unmap(&w->board);
-    w->board.map = NULL;
-    return true;
-  }
-  for (uint32_t i = 0; i < w->board.header->count; i++) bb_repair(&w->board, i);
-  bb_repair_links(&w->board);
-  /* Whom readers may have seen silent since the writer before last looked, is remembered. */
-  bb_memory_survey(&w->board, (int64_t)w->board.header->heartbeat_ns);
-  if (in_place) {
-    found->map = NULL;
-    return true;
-  }
-  if (!bb_file_publish(&w->place, &w->board, why, size)) return false;
-  bb_file_retire(found);
-  bb_file_unmap(found);
-  return true;
-}
-
 /* Takes over a board: continues it with everything on it. Nothing else in C is called `take`: what is read, parsed,
  * accepted, copied, set, undone, removed, locked, received or allocated has that word in its name. */
 static bool take_over(struct bb_writer *w, const struct bb_writer_options *o, char *why, size_t size) {
@@ -313,15 +277,16 @@ struct bb_writer *bb_writer_open(const struct bb_writer_options *o, char *why, s
   w->listed_only = o->node_count > 0;
   struct bb_mapped old = {0};
   struct bb_keyring *keys;
-  const enum bb_found found =
+  enum bb_found found =
       make_keys(o, &keys, why, size)
           ? bb_file_examine(&w->place, BB_SIDE_RECEIVER, &(struct bb_cluster){o->cluster_name, o->cluster_id}, &old,
                             why, size)
           : BB_FOUND_FAULT;
   set_keys(w, o, keys);
-  bool ok = found != BB_FOUND_FAULT, whole = false;
-  if (found == BB_FOUND_BOARD) ok = writer_claim(w, &old, &whole, why, size);
-  if (ok && whole) ok = take_over(w, o, why, size);
+  if (found == BB_FOUND_BOARD)
+    found = bb_claim_board(&w->place, &w->board, &old, bb_clock_ns(CLOCK_MONOTONIC), why, size);
+  bool ok = found != BB_FOUND_FAULT;
+  if (found == BB_FOUND_BOARD) ok = take_over(w, o, why, size);
   else if (ok) {
     ok = make_fresh(w, o, why, size);
     if (ok && old.map != NULL) bb_file_retire(&old);
@@ -340,13 +305,14 @@ struct bb_writer *bb_writer_edit(const char *path, char *why, size_t size) {
   if (w == NULL) return NULL;
   w->editing = true;
   struct bb_mapped old = {0};
-  bool whole = false;
-  const enum bb_found found = bb_file_examine(&w->place, BB_SIDE_RECEIVER, NULL, &old, why, size);
-  if (found == BB_FOUND_BOARD && writer_claim(w, &old, &whole, why, size) && whole) {
+  enum bb_found found = bb_file_examine(&w->place, BB_SIDE_RECEIVER, NULL, &old, why, size);
+  if (found == BB_FOUND_BOARD)
+    found = bb_claim_board(&w->place, &w->board, &old, bb_clock_ns(CLOCK_MONOTONIC), why, size);
+  if (found == BB_FOUND_BOARD) {
     begin_listening(w);
     return w;
   }
-  if (found == BB_FOUND_NOTHING || (found == BB_FOUND_BOARD && !whole))
+  if (found == BB_FOUND_NOTHING)
     bb_fail(why, size, "%s: there is no board of this boot and version", path);
   bb_file_unmap(&old);
   writer_dispose(w);

@@ -68,6 +68,7 @@ struct bb_mirror {
     struct bb_link_evidence said[BB_LINKS];
   } index;
   uint32_t next_missing;
+  uint32_t kept; /* records of nodes that this master does not know */
   bool gone; /* nothing may be stored until another board is begun */
   bool stood_still; /* a clock, since the board at the path was begun */
 };
@@ -83,6 +84,7 @@ static struct bb_board_header mirror_header(const struct bb_mirror_options *o) {
   h.mirror_masters = o->master_count;
   h.mirror_followed = o->followed;
   memcpy(h.mirror_site, o->site, strnlen(o->site, sizeof h.mirror_site - 1));
+  for (size_t i = 0; i < o->key_count; i++) h.accepted_keys[i] = o->keys[i].id + UINT64_C(1);
   for (size_t i = 0; i < o->master_count; i++)
     memcpy(h.mirror_names[i].name, o->masters[i], strnlen(o->masters[i], sizeof h.mirror_names[i].name - 1));
   return h;
@@ -142,7 +144,7 @@ static bool mirror_begin(struct bb_mirror *m, const struct bb_mirror_options *o)
   memset(&m->header, 0, sizeof m->header);
   memset(&m->counts, 0, sizeof m->counts);
   memset(&m->index, 0, sizeof m->index);
-  m->next_missing = 0;
+  m->next_missing = m->kept = 0;
   /* Nothing has been stored on it yet. */
   for (uint32_t i = 0; i < BB_LINKS; i++) m->links[i].floor_ns = o->now_ns;
   m->header.floor_ns = o->now_ns;
@@ -185,16 +187,17 @@ struct bb_mirror *bb_mirror_open(const struct bb_mirror_options *o, char *why, s
   }
   struct bb_mapped old = {0}, made = {0};
   const struct bb_board_header h = mirror_header(o);
-  const enum bb_found found = bb_file_examine(&m->place, BB_SIDE_MIRROR, NULL, &old, why, size);
+  enum bb_found found = bb_file_examine(&m->place, BB_SIDE_MIRROR, NULL, &old, why, size);
+  if (found == BB_FOUND_BOARD)
+    found = is_same_mirror(old.header, &h) ? bb_claim_board(&m->place, &m->board, &old, o->now_ns, why, size)
+                                           : BB_FOUND_NOTHING;
   bool ok = found != BB_FOUND_FAULT;
   if (ok && !mirror_begin(m, o)) ok = bb_fail(why, size, "out of memory");
-  /* Never in place: the stamps of another run of this program came from pings of another clock. But it stays until the
-   * next one is whole, which takes from it what it remembers. */
-  m->gone = ok && found == BB_FOUND_BOARD && old.header->lock_inode == m->place.lock_inode &&
-            is_same_mirror(old.header, &h) && bb_repair_index(&old);
-  if (m->gone) {
-    m->board = old;
-    bb_store(&old.header->state, bb_load(&old.header->state) & ~(uint64_t)BB_BOARD_STATE_CLOSED);
+  /* Nothing is laid on it: the stamps of another run of this program came from pings of another clock. But it stays
+   * until the next one is whole, which takes from it what it remembers. */
+  m->gone = found == BB_FOUND_BOARD;
+  if (ok && m->gone) {
+    bb_store(&m->board.header->state, bb_load(&m->board.header->state) & ~(uint64_t)BB_BOARD_STATE_CLOSED);
     return m;
   }
   ok = ok && make_board(m, o, &made, why, size) && bb_file_publish(&m->place, &made, why, size);
@@ -218,23 +221,9 @@ bool bb_mirror_renew(struct bb_mirror *m, const struct bb_mirror_options *o, cha
     return bb_fail(why, size, "out of memory");
   }
   m->before = m->board;
+  bb_memory_survey(&m->before, (int64_t)m->before.header->heartbeat_ns);
   m->board = made;
   m->gone = false;
-  return true;
-}
-
-/* Publishes a board that has become whole. False: it is gone. */
-static bool mirror_publish(struct bb_mirror *m) {
-  char why[256];
-  if (m->before.map == NULL || m->board.header->heartbeat_ns == 0) return true;
-  if (bb_place_keep(&m->place, why, sizeof why) != BB_KEPT || !bb_file_publish(&m->place, &m->board, why, sizeof why)) {
-    drop_draft(m);
-    m->gone = true;
-    return false;
-  }
-  bb_file_retire(&m->before);
-  bb_file_unmap(&m->before);
-  m->stood_still = false;
   return true;
 }
 
@@ -380,13 +369,16 @@ static bool is_unfit(const struct bb_mirror *m, const struct batch *batch, const
          bb_validate((const uint8_t *)&e->report, sizeof e->report, m->board.header->cluster_id) != BB_REASON_NONE;
 }
 
-/* Whether the node itself made that report, after the last stored one. */
-static bool is_proved(struct bb_mirror *m, uint32_t record, const struct bb_report *report, struct bb_stamp stamp) {
+/* Whether the node itself made that report, after the last stored one. `held`: what it proved by keys that we had. */
+static bool is_proved(struct bb_mirror *m, uint32_t record, const struct bb_report *report, struct bb_stamp stamp,
+                      enum bb_auth_alg held) {
   struct bb_order *order = &m->orders[record];
   /* A name that has proved a key is not trusted with a weaker proof. */
   const enum bb_auth_alg least = order->proved > m->required ? order->proved : m->required;
-  enum bb_auth_alg proved;
-  if (bb_keyring_prove(m->keys, (const uint8_t *)report, record, least, &proved) != BB_REASON_NONE) return false;
+  enum bb_auth_alg proved = held;
+  if ((held == BB_AUTH_ALG_NONE || held < least) &&
+      bb_keyring_prove(m->keys, (const uint8_t *)report, record, least, &proved) != BB_REASON_NONE)
+    return false;
   const enum bb_verdict verdict = bb_order_judge(order, report, proved, stamp, &m->limits).verdict;
   return verdict != BB_DUPLICATE && verdict != BB_REFUSED;
 }
@@ -404,15 +396,22 @@ static void pass_over(struct bb_mirror *m, struct mirrored *r, const struct bb_r
   m->counts.unproved += m->keys != NULL;
 }
 
-/* Whether the node made both reports of a record of the board before; then what comes must be newer. `ahead_ns`: the
- * master's clock, of ours. One that was stored again stands in both slots. */
-static bool are_proved(struct bb_mirror *m, uint32_t record, uint32_t old, int newest, uint64_t ahead_ns) {
-  const struct bb_slot *last = slot_at(&m->before, old, (uint32_t)newest);
+/* What the reports of a record of ours have proved by keys that we had. */
+static enum bb_auth_alg held_by(const struct bb_mapped *b, uint32_t record) {
+  const uint64_t *keys = b->header->accepted_keys;
+  return (keys[0] | keys[1]) != 0 ? (enum bb_auth_alg)record_at(b, record)->auth_proved : BB_AUTH_ALG_NONE;
+}
+
+/* Whether the node made both reports of a record `old` of a board of ours; then what comes must be newer. `ahead_ns`:
+ * the master's clock, of ours. One that was stored again stands in both slots. */
+static bool are_proved(struct bb_mirror *m, uint32_t record, const struct bb_mapped *b, uint32_t old, int newest,
+                       uint64_t ahead_ns) {
+  const struct bb_slot *last = slot_at(b, old, (uint32_t)newest);
   for (int i = 1; m->keys != NULL && i >= 0; i--) {
-    const struct bb_slot *s = slot_at(&m->before, old, (uint32_t)(newest ^ i));
+    const struct bb_slot *s = slot_at(b, old, (uint32_t)(newest ^ i));
     const struct bb_stamp stamp = {(int64_t)(s->stamp_ns + ahead_ns), (int64_t)s->stamp_real_ns};
     if (!is_whole(s) || (i == 1 && memcmp(&s->report, &last->report, sizeof s->report) == 0) ||
-        is_proved(m, record, &s->report, stamp))
+        is_proved(m, record, &s->report, stamp, held_by(b, old)))
       continue;
     memset(&m->orders[record], 0, sizeof m->orders[record]);
     return false;
@@ -420,20 +419,56 @@ static bool are_proved(struct bb_mirror *m, uint32_t record, uint32_t old, int n
   return true;
 }
 
-/* What the board before has of the node, but its word: with the number of a link of the master before. Returns the
- * newest slot; -1: there is none. */
+/* The record in which a board keeps what it remembers of a node that its master does not know: from the end on, behind
+ * those that count. NONE: there is none. */
+static uint32_t kept_of(const struct bb_mapped *b, const char *name) {
+  for (uint32_t i = b->header->capacity; i-- > b->header->count && bb_is_name(record_at(b, i)->name);)
+    if (strncmp(record_at(b, i)->name, name, 64) == 0) return i;
+  return NONE;
+}
+
+/* What the board before, or this one, remembers of the node, but its word: with the number of a link of another master.
+ * Returns the newest slot; -1: there is none. */
 static int recall(struct bb_mirror *m, uint32_t record, int64_t now_ns, uint64_t ahead_ns) {
-  struct bb_mapped *b = &m->board;
+  struct bb_mapped *b = &m->board, *from = m->before.map != NULL ? &m->before : b;
   const char *name = record_at(b, record)->name;
-  const uint32_t old = m->before.map == NULL ? NONE : bb_record_of(&m->before, name, bb_hash_of(&m->before, name));
-  const int there = old == NONE ? -1 : newest_slot(&m->before, old);
-  if (there < 0 || !are_proved(m, record, old, there, ahead_ns)) return -1;
+  uint32_t old = from == b ? NONE : bb_record_of(from, name, bb_hash_of(from, name));
+  if (old == NONE) old = kept_of(from, name);
+  const int there = old == NONE ? -1 : newest_slot(from, old);
+  if (there < 0 || !are_proved(m, record, from, old, there, ahead_ns)) return -1;
   /* What this master says of it may have come before its report. */
   const struct bb_record said = *record_at(b, record);
-  bb_copy_record(b, record, &m->before, old);
+  bb_copy_record(b, record, from, old);
   if (said.order_head != 0) *record_at(b, record) = said;
   bb_memory_repair(b, record, now_ns);
+  if (from == b) slot_at(b, old, 0)->head = slot_at(b, old, 1)->head = 0;
   return newest_slot(b, record);
+}
+
+/* Keeps that record of the board before, unless the node has one, or there is no room. */
+static void keep_record(struct bb_mirror *m, uint32_t old) {
+  struct bb_mapped *b = &m->board;
+  const char *name = record_at(&m->before, old)->name;
+  if (newest_slot(&m->before, old) < 0 || bb_record_of(b, name, bb_hash_of(b, name)) != NONE ||
+      b->header->count + m->kept >= m->capacity)
+    return;
+  const uint32_t record = m->capacity - ++m->kept;
+  memcpy(record_at(b, record)->name, name, sizeof record_at(b, record)->name);
+  bb_copy_record(b, record, &m->before, old);
+  bb_store(&record_at(b, record)->auth_proved, held_by(&m->before, old));
+}
+
+/* Keeps what the board before remembers of nodes that this master does not know. Those that it has forgotten are gone:
+ * its board goes on, and lacks them. */
+static void keep_others(struct bb_mirror *m) {
+  const struct bb_board_header *h = m->before.header, *now = m->board.header;
+  const bool is_same = h->mirror_followed == m->followed, goes_on =
+      now->instance > h->instance || (now->instance == h->instance && m->header.since_ns <= (int64_t)h->heartbeat_ns);
+  if (!is_same || !goes_on)
+    for (uint32_t i = 0; i < h->count; i++) keep_record(m, i);
+  /* Of two masters, neither knows those that the board before kept. */
+  if (is_same || h->mirror_masters > 2)
+    for (uint32_t i = h->capacity; i-- > h->count && bb_is_name(record_at(&m->before, i)->name);) keep_record(m, i);
 }
 
 static void store_report(struct bb_mirror *m, const struct batch *batch, const struct bb_relay_report *e) {
@@ -474,7 +509,7 @@ static void store_report(struct bb_mirror *m, const struct batch *batch, const s
   const struct bb_report *last = is_first && before != NULL ? &before->report : &e->report;
   const bool is_older = e->report.boot_id == last->boot_id ? e->report.t_boot_ns < last->t_boot_ns
                                                            : e->report.t_real_ns < last->t_real_ns;
-  if (m->keys == NULL ? is_older : !is_known && !is_proved(m, r->record, &e->report, stamp)) {
+  if (m->keys == NULL ? is_older : !is_known && !is_proved(m, r->record, &e->report, stamp, BB_AUTH_ALG_NONE)) {
     pass_over(m, r, e);
     return;
   }
@@ -676,6 +711,22 @@ void bb_mirror_gap(struct bb_mirror *m, int64_t now_ns) {
 }
 
 /* ---- messages ---- */
+
+/* Publishes a board that has become whole. False: it is gone. */
+static bool mirror_publish(struct bb_mirror *m) {
+  char why[256];
+  if (m->before.map == NULL || m->board.header->heartbeat_ns == 0) return true;
+  keep_others(m);
+  if (bb_place_keep(&m->place, why, sizeof why) != BB_KEPT || !bb_file_publish(&m->place, &m->board, why, sizeof why)) {
+    drop_draft(m);
+    m->gone = true;
+    return false;
+  }
+  bb_file_retire(&m->before);
+  bb_file_unmap(&m->before);
+  m->stood_still = false;
+  return true;
+}
 
 enum bb_mirror_outcome bb_mirror_batch(struct bb_mirror *m, const uint8_t *message, size_t length,
                                        const struct bb_mirror_clock *clock, int64_t now_ns) {

@@ -74,7 +74,7 @@ static void follow(long at) {
   last_store = at;
   if (setjmp(killed) == 0) {
     if (!bb_repair_index(&w->board)) fault = "a board that cannot be taken over";
-    for (uint32_t i = 0; i < w->board.header->count; i++) bb_repair(&w->board, i);
+    for (uint32_t i = 0; i < w->board.header->count; i++) bb_repair(&w->board, i, bb_clock_ns(CLOCK_MONOTONIC));
   }
   last_store = 0;
 }

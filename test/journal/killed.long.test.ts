@@ -4,14 +4,12 @@
 
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { type Line, parseLine } from '../../src/journalfile/format.js';
 import { random } from '../../src/load/simulatednode.js';
 import { BoardReader } from '../../src/shm/reader.js';
-import { BOARD_MOST, expand } from '../../src/text/hostlists.js';
+import { linesIn, silencesIn } from '../kit/journals.js';
 import { folder } from '../kit/places.js';
 import { start } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
@@ -46,36 +44,6 @@ class Immortal {
     this.#running?.child.kill('SIGTERM');
     this.t.equal(await this.#running?.exit, 0, this.argv[0] as string);
   }
-}
-
-/** The lines of a journal, each once. */
-function linesIn(dir: string): Line[] {
-  const lines = new Map<string, Line>();
-  for (const name of readdirSync(dir).filter(name => name.startsWith('events-')))
-    for (const text of readFileSync(join(dir, name), 'utf8').split('\n').slice(0, -1)) {
-      const line = parseLine(text) as Line;
-      if (!lines.has(line.id)) lines.set(line.id, line);
-    }
-  return [...lines.values()];
-}
-
-/** How many silences of nodes have a line, and how many more are counted; and what is wrong with the lines. */
-function told(lines: readonly Line[]): { silences: number; more: number; wrong: string[] } {
-  const [open, wrong] = [new Map<string, number>(), [] as string[]];
-  let [silences, more] = [0, 0];
-  for (const { id, event, nodes = '', from = '', to, more: others = 0, missed = 0 } of lines) {
-    if (event !== 'silent' && event !== 'heard_again') continue;
-    if (event === 'silent') more += others + missed;
-    if (to !== undefined && to < from) wrong.push(`${id}: ends before it begins`);
-    for (const node of expand(nodes, BOARD_MOST)) {
-      const begun = (open.get(node) ?? 0) + (event === 'silent' ? 1 : -1);
-      open.set(node, begun);
-      if (event === 'silent') silences++;
-      // The end of one may stand behind the begin of the next: what ended while nobody looked is found by its count.
-      if (begun < 0) wrong.push(`${id}: ${node} is heard again, and its silence has no line before`);
-    }
-  }
-  return { silences, more, wrong };
 }
 
 async function oneRun(t: Test, seed: number): Promise<void> {
@@ -129,7 +97,7 @@ async function oneRun(t: Test, seed: number): Promise<void> {
     const nodes = [...reader.snapshot().nodes()];
     return nodes.reduce((sum, { memory }) => sum + (memory?.silence?.count ?? 0), 0);
   };
-  const found = () => told(linesIn(dir));
+  const found = () => silencesIn(linesIn(dir));
   const sum = () => found().silences;
   const isCalm = () => [...reader.snapshot().nodes()].every(({ memory }) => memory?.silence?.endedMs !== undefined);
   await until('all are heard again', isCalm);

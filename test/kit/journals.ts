@@ -1,8 +1,17 @@
 // Journals that a test writes itself, line by line, in the format of src/journalfile/format.ts. No test of its own.
 
-import { appendFileSync, mkdirSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Happening, type JournalJob, lineId, segmentName, writeLine } from '../../src/journalfile/format.js';
+import {
+  type Happening,
+  type JournalJob,
+  type Line,
+  lineId,
+  parseLine,
+  segmentName,
+  writeLine,
+} from '../../src/journalfile/format.js';
+import { BOARD_MOST, expand } from '../../src/text/hostlists.js';
 
 /** The day of the tests' journals, and its boot of the master. */
 export const DAY = '2025-11-27';
@@ -64,4 +73,34 @@ export class MadeJournal {
     this.raw(writeLine({ id, at: iso, mono_ms, board: this.board, ring: this.#number, ...happening, ...times }));
     return id;
   }
+}
+
+/** The lines of a journal, each once. */
+export function linesIn(dir: string): Line[] {
+  const lines = new Map<string, Line>();
+  for (const name of readdirSync(dir).filter(name => name.startsWith('events-')))
+    for (const text of readFileSync(join(dir, name), 'utf8').split('\n').slice(0, -1)) {
+      const line = parseLine(text) as Line;
+      if (!lines.has(line.id)) lines.set(line.id, line);
+    }
+  return [...lines.values()];
+}
+
+/** How many silences of nodes have a line, and how many more are counted; and what is wrong with the lines. */
+export function silencesIn(lines: readonly Line[]): { silences: number; more: number; wrong: string[] } {
+  const [open, wrong] = [new Map<string, number>(), [] as string[]];
+  let [silences, more] = [0, 0];
+  for (const { id, event, nodes = '', from = '', to, more: others = 0, missed = 0 } of lines) {
+    if (event !== 'silent' && event !== 'heard_again') continue;
+    if (event === 'silent') more += others + missed;
+    if (to !== undefined && to < from) wrong.push(`${id}: ends before it begins`);
+    for (const node of expand(nodes, BOARD_MOST)) {
+      const begun = (open.get(node) ?? 0) + (event === 'silent' ? 1 : -1);
+      open.set(node, begun);
+      if (event === 'silent') silences++;
+      // The end of one may stand behind the begin of the next: what ended while nobody looked is found by its count.
+      if (begun < 0) wrong.push(`${id}: ${node} is heard again, and its silence has no line before`);
+    }
+  }
+  return { silences, more, wrong };
 }

@@ -313,7 +313,7 @@ static void prepare_takeover(void) {
 }
 static void take_over_records(void) {
   if (!bb_repair_index(&w->board)) die("cannot take over");
-  for (uint32_t i = 0; i < w->board.header->count; i++) bb_repair(&w->board, i);
+  for (uint32_t i = 0; i < w->board.header->count; i++) bb_repair(&w->board, i, bb_clock_ns(CLOCK_MONOTONIC));
   bb_repair_links(&w->board);
   remember();
 }

@@ -406,7 +406,7 @@ static void check_copies(void) {
   bb_copy_record(&other, 1, &board, RECORD);
   CHECK(memory_at(&other, 1)->digests[3] == 77, "of a shorter one what there is");
   CHECK(memory_at(&other, 1)->remembers_since_ns == 0, "and nothing else");
-  bb_repair(&other, 1);
+  bb_repair(&other, 1, bb_clock_ns(CLOCK_MONOTONIC));
   const struct bb_memory *m = memory_at(&other, 1);
   CHECK(m->remembers_since_ns >= (uint64_t)(BEGIN + 6 * S) && m->recent == 0, "it remembers from now on");
   CHECK(m->rising[RISING_OOM] == 1 && (m->measured & BB_VALID_VMSTAT) != 0, "from what is there");
@@ -468,7 +468,7 @@ static bool play_until_killed(long store) {
     stores_left = -1;
     const char *fault = memory_fault(memory(), (uint64_t)now, false);
     CHECK(fault == NULL, "killed before store %ld: %s", store, fault);
-    bb_repair(&board, RECORD);
+    bb_repair(&board, RECORD, bb_clock_ns(CLOCK_MONOTONIC));
     check_memory("taken over");
     /* A report that was not stored is one that never came. Here it comes again. */
     if (slot_at(&board, RECORD, (uint32_t)newest_slot(&board, RECORD))->stamp_ns != (uint64_t)now) lay();
