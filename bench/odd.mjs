@@ -1,30 +1,37 @@
-// False marks and found faults of the judge of jobs (src/outliers/), with simulated jobs in made time: parts that are
-// appended to odd.jsonl, of which odd.bench.mjs tells the sum. A part counts only for the sources it was measured with.
+// False marks and found faults of the judge of jobs (src/outliers/), with jobs that bench/odd/ plays in made time: parts
+// that are appended to odd.jsonl, of which odd.bench.mjs tells the sum. A part counts only for the sources it was
+// measured with.
 //   node bench/odd.mjs --minutes 30 [--kinds compute,farm] [--sizes 4,16] [--look 1] [--hours 3000]
 
 import { createHash } from 'node:crypto';
-import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { KINDS, QUANTITIES, SimulatedJob } from '../dist/src/load/jobs.js';
 import { random } from '../dist/src/load/simulatednode.js';
-import { FAULTS } from '../dist/src/options/faults.js';
 import { Judge } from '../dist/src/outliers/judge.js';
 import { COMPARED } from '../dist/src/outliers/readings.js';
+import { FAULTS as FINDS, KINDS as PLAYED, PlayedJob, QUANTITIES } from './odd/player.mjs';
 
+const KINDS = Object.keys(PLAYED);
+const FAULTS = Object.keys(FINDS);
 const at = path => fileURLToPath(new URL(path, import.meta.url));
 const KEPT = at('./odd.jsonl');
-export const SIZES = [4, 16, 64, 256];
+export const SIZES = [4, 16, 64];
 /** Seconds between looks. */
 const LOOK_S = 5;
 
 /** What the results depend on. */
-const SOURCES = ['cells', 'deviation', 'judge', 'peers', 'readings', 'tallies'].map(name => `outliers/${name}`);
+const SOURCES = ['cells', 'deviation', 'judge', 'ownparts', 'peers', 'readings', 'tallies', 'traffic'].map(
+  name => `../src/outliers/${name}.ts`,
+);
 
 /** Of which sources results are. */
 export function rules() {
   const hash = createHash('sha256');
-  for (const name of [...SOURCES, 'load/jobs']) hash.update(readFileSync(at(`../src/${name}.ts`)));
+  const played = readdirSync(at('./odd'))
+    .sort()
+    .map(name => `./odd/${name}`);
+  for (const name of [...SOURCES, ...played]) hash.update(readFileSync(at(name)));
   return hash.digest('hex').slice(0, 12);
 }
 
@@ -36,7 +43,7 @@ if (FROM.includes(-1))
 /** One simulated job before the judge. */
 class Judged {
   constructor(kind, size, seed) {
-    this.job = new SimulatedJob(kind, size, seed);
+    this.job = new PlayedJob(kind, size, seed);
     this.judge = new Judge();
     this.nodes = Array.from({ length: size }, (_, i) => `n${i}`);
     this.places = Int32Array.from({ length: size }, (_, i) => i);
@@ -46,7 +53,7 @@ class Judged {
       alone: new Uint8Array(size).fill(1),
       stampMs: new Float64Array(size),
       hardware: new Float64Array(size).fill(7),
-      gpus: new Float64Array(size).fill(kind === 'training' ? 4 : 0),
+      gpus: new Float64Array(size).fill(this.job.gpus),
       values: new Float64Array(size * ROW),
     };
   }
@@ -85,28 +92,25 @@ function falseMarks(kind, size, hours, seed, lookS, untilMs) {
   return { hours: seconds / 3600, marks, unjudged: unjudged / looks };
 }
 
-/** The marks by which a fault is found. */
-const FINDS = {
-  clock: ['mhz'],
-  gpu_power: ['gpu_power'],
-  link: ['fabric_speed'],
-  swapping: ['swapping'],
-  gpu_gone: ['gpus_up'],
-  neighbour: ['pressure_cpu', 'cpu'],
-};
 const FOUND_S = 60;
+/** A GPU that is weak is one among several that differ by nature, and its job goes on as fast as it: it has ten minutes. */
+const GPU_FOUND_S = 600;
 
-/** Makes a fault on a node of so many jobs, after twenty minutes or so; returns how many were found within 60 s. */
-function found(kind, size, fault, times, seed) {
+/**
+ * Makes a fault on a node of so many jobs, after twenty minutes or so, or before they begin; returns how many were found
+ * within 60 s, or of those before, within the first six minutes.
+ */
+function found(kind, size, fault, when, times, seed) {
   const next = random(seed);
   let count = 0;
   for (let i = 0; i < times; i++) {
     const judged = new Judged(kind, size, seed + i);
-    const beginS = 800 + 600 * next();
-    while (judged.job.ageS < beginS) judged.look(LOOK_S);
     const node = Math.floor(next() * size);
+    const beginS = when === 'before' ? 0 : Math.min(900 + 600 * next(), 0.7 * judged.job.lifeS);
+    while (judged.job.ageS < beginS) judged.look(LOOK_S);
     judged.job.fail(node, fault);
-    for (const endS = judged.job.ageS + FOUND_S; judged.job.ageS < endS; ) {
+    const lastsS = when === 'before' ? 300 + FOUND_S : fault === 'gpu_weak' ? GPU_FOUND_S : FOUND_S;
+    for (const endS = judged.job.ageS + lastsS; judged.job.ageS < endS; ) {
       const { marks } = judged.look(LOOK_S);
       if (!marks.some(mark => mark.node === `n${node}` && FINDS[fault].includes(mark.reading))) continue;
       count++;
@@ -117,16 +121,19 @@ function found(kind, size, fault, times, seed) {
 }
 
 /** Whether jobs of a kind have what a fault is of. */
-const canHave = (kind, fault) => !fault.startsWith('gpu') || kind === 'training';
+const canHave = (kind, fault) => !fault.startsWith('gpu') || PLAYED[kind].gpus > 0;
 
-/** Kinds of which the CPUs are idle, unequally busy, or all wait now and then: their clock rates are compared seldom. */
-const SELDOM_COMPARED = ['training', 'farm', 'uneven', 'checkpointing'];
+/** What is found whether it began in the job or before. */
+const BEFORE = ['link', 'carrier', 'errors', 'gpu_gone', 'swapping'];
 
-/** Whether at least 95 % of a fault are to be found within 60 s: docs/jobs.md tells what is found later, or never. */
+/** Kinds of which all nodes work equally all the time, or together. */
+const ALIKE = ['compute', 'starting', 'checkpointing', 'climate', 'vectors', 'writer'];
+
+/** Whether at least 95 % of a fault are to be found in time: docs/jobs.md tells what is found later, or never. */
 export function isFoundSoon(kind, fault) {
-  // Their nodes are unlike for much of the time.
-  if (kind === 'bursty' || fault === 'gpu_power') return false;
-  return fault !== 'clock' || !SELDOM_COMPARED.includes(kind);
+  if (BEFORE.includes(fault)) return true;
+  if (fault === 'gpu_weak') return false;
+  return ALIKE.includes(kind);
 }
 
 /** The parts measured with the present sources. */
@@ -174,10 +181,12 @@ export function sums(all = parts()) {
       return { hours: sum(some, part => part.hours), marks: sum(some, marksOf), by };
     };
     const faults = Object.fromEntries(
-      FAULTS.map(fault => {
-        const some = those.filter(part => part.fault === fault);
-        return [fault, { found: sum(some, part => part.found), times: sum(some, part => part.times) }];
-      }).filter(([, { times }]) => times > 0),
+      FAULTS.flatMap(fault => [fault, `${fault} before`])
+        .map(fault => {
+          const some = those.filter(part => part.fault === fault);
+          return [fault, { found: sum(some, part => part.found), times: sum(some, part => part.times) }];
+        })
+        .filter(([, { times }]) => times > 0),
     );
     return { kind, size, ...of(LOOK_S), everySecond: of(1), faults };
   });
@@ -199,12 +208,13 @@ export function measure({
   const had = parts();
   const seedOf = (kind, size) => 1e6 * (1 + KINDS.indexOf(kind)) + 1000 * size + 7919 * had.length;
   for (const { kind, size } of cells)
-    for (const fault of FAULTS.filter(fault => canHave(kind, fault))) {
-      if (performance.now() > endMs || look !== LOOK_S) continue;
+    for (const fault of FAULTS.flatMap(one => (BEFORE.includes(one) ? [one, `${one} before`] : [one]))) {
+      if (!canHave(kind, fault) || performance.now() > endMs || look !== LOOK_S) continue;
       if (had.some(part => part.kind === kind && part.size === size && part.fault === fault)) continue;
       const seed = seedOf(kind, size);
-      const n = Math.min(times, Math.ceil((times * 64) / size));
-      const part = { kind, size, fault, seed, times: n, found: found(kind, size, fault, n, seed) };
+      const n = Math.min(times, Math.ceil((times * 16) / size));
+      const [what, when] = fault.split(' ');
+      const part = { kind, size, fault, seed, times: n, found: found(kind, size, what, when, n, seed) };
       keep(part);
       say(`${kind} ${size} ${fault}: ${part.found} of ${part.times}`);
     }

@@ -8,12 +8,12 @@ const LEAST_MS = 4_500;
 /** A slow source is a little early or late, ms. */
 const SLACK_MS = 500;
 /** For so long a load must have been as that of the others, ms. */
-const ALIKE_MS = 600_000;
+export const ALIKE_MS = 600_000;
 /** The most time of being alike that is remembered, ms. Each millisecond away in between takes AWAY_COSTS of it. */
 const MOST_ALIKE_MS = 1_200_000;
 const AWAY_COSTS = 5;
 /** A load marks only if it went from within the floor to beyond the limit in at most this time, ms. */
-const LEAVING_MS = 60_000;
+export const LEAVING_MS = 60_000;
 /** A mark ends after so long without a reading that can be compared, ms. */
 const KEPT_MS = 300_000;
 
@@ -42,7 +42,7 @@ export class OutlierCells {
   readonly #alikeMs: Float64Array;
   readonly #equalMs: Float64Array;
   /** When it left the floor, and when it went beyond the limit; NaN: it has not. */
-  readonly #leftMs: Float64Array;
+  readonly leftMs: Float64Array;
   readonly beyondMs: Float64Array;
   readonly isMarked: Uint8Array;
 
@@ -54,7 +54,7 @@ export class OutlierCells {
     this.#within = new Uint8Array(count);
     this.#alikeMs = new Float64Array(count).fill(nowMs);
     this.#equalMs = new Float64Array(count).fill(Number.NaN);
-    this.#leftMs = new Float64Array(count).fill(Number.NaN);
+    this.leftMs = new Float64Array(count).fill(Number.NaN);
     this.beyondMs = new Float64Array(count).fill(Number.NaN);
     this.isMarked = new Uint8Array(count);
   }
@@ -68,7 +68,7 @@ export class OutlierCells {
       [from.#within, this.#within],
       [from.#alikeMs, this.#alikeMs],
       [from.#equalMs, this.#equalMs],
-      [from.#leftMs, this.#leftMs],
+      [from.leftMs, this.leftMs],
       [from.beyondMs, this.beyondMs],
       [from.isMarked, this.isMarked],
     ] as const;
@@ -90,18 +90,28 @@ export class OutlierCells {
     return stampMs - (this.#countedMs[cell] as number) >= least;
   }
 
-  /** Counts a new reading, whose difference has to last for `lastsMs` before it is a mark. */
-  count(cell: number, { value, stampMs, isLoad, isBeyond, isWithin }: CountedValue, lastsMs: number): OutlierChange {
+  /** Takes note of a new reading that is not judged. */
+  see(cell: number, value: number, stampMs: number): void {
     this.#countedMs[cell] = stampMs;
     this.last[cell] = value;
+  }
+
+  /** Whether it has been beyond the limit for long enough to be marked. */
+  isRipe(cell: number): boolean {
+    return (this.#beyond[cell] as number) >= IN_A_ROW;
+  }
+
+  /** Counts a new reading, whose difference has to last for `lastsMs` before it is a mark. */
+  count(cell: number, { value, stampMs, isLoad, isBeyond, isWithin }: CountedValue, lastsMs: number): OutlierChange {
+    this.see(cell, value, stampMs);
     this.#within[cell] = isWithin ? Math.min(255, (this.#within[cell] as number) + 1) : 0;
     if (this.isMarked[cell] === 1) {
       if ((this.#within[cell] as number) < IN_A_ROW) return 'none';
       this.#end(cell, stampMs);
       return 'ends';
     }
-    const leftMs = this.#leftMs[cell] as number;
-    if (!isWithin && Number.isNaN(leftMs)) this.#leftMs[cell] = stampMs;
+    const leftMs = this.leftMs[cell] as number;
+    if (!isWithin && Number.isNaN(leftMs)) this.leftMs[cell] = stampMs;
     if (isWithin && !Number.isNaN(leftMs)) this.#return(cell, leftMs, stampMs);
     if (!isBeyond) {
       this.#beyond[cell] = 0;
@@ -109,7 +119,7 @@ export class OutlierCells {
     }
     this.#beyond[cell] = Math.min(255, (this.#beyond[cell] as number) + 1);
     if (this.#beyond[cell] === 1) this.beyondMs[cell] = stampMs;
-    const isLong = (this.#beyond[cell] as number) >= IN_A_ROW && stampMs - (this.beyondMs[cell] as number) >= lastsMs;
+    const isLong = this.isRipe(cell) && stampMs - (this.beyondMs[cell] as number) >= lastsMs;
     if (!isLong || (isLoad && !this.#wasAlike(cell))) return 'none';
     this.isMarked[cell] = 1;
     return 'begins';
@@ -119,12 +129,12 @@ export class OutlierCells {
   #return(cell: number, leftMs: number, nowMs: number): void {
     const fromMs = Math.max(this.#alikeMs[cell] as number, leftMs - MOST_ALIKE_MS);
     this.#alikeMs[cell] = Math.min(nowMs, fromMs + (1 + AWAY_COSTS) * (nowMs - leftMs));
-    this.#leftMs[cell] = Number.NaN;
+    this.leftMs[cell] = Number.NaN;
   }
 
   /** Whether it is within the floor and has been for long. */
   isAlike(cell: number, nowMs: number): boolean {
-    return Number.isNaN(this.#leftMs[cell] as number) && nowMs - (this.#alikeMs[cell] as number) >= ALIKE_MS;
+    return Number.isNaN(this.leftMs[cell] as number) && nowMs - (this.#alikeMs[cell] as number) >= ALIKE_MS;
   }
 
   /** Whether its node, which works as much as its peers or not, has done so for long enough that it can be compared. */
@@ -135,7 +145,7 @@ export class OutlierCells {
   }
 
   #wasAlike(cell: number): boolean {
-    const leftMs = this.#leftMs[cell] as number;
+    const leftMs = this.leftMs[cell] as number;
     return (
       leftMs - (this.#alikeMs[cell] as number) >= ALIKE_MS && (this.beyondMs[cell] as number) - leftMs <= LEAVING_MS
     );
@@ -145,7 +155,7 @@ export class OutlierCells {
   #end(cell: number, nowMs: number): void {
     this.isMarked[cell] = 0;
     this.#beyond[cell] = 0;
-    this.#leftMs[cell] = Number.NaN;
+    this.leftMs[cell] = Number.NaN;
     this.#alikeMs[cell] = nowMs;
   }
 

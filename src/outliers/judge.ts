@@ -1,12 +1,15 @@
 // Finds the odd node of a job: it is given looks at all nodes, some seconds apart, and marks a node that differs from
-// its peers in several new readings in a row. All state is in it, and the caller gives the time. It judges no job in its
-// first two minutes or after a change of most of its nodes, and no node that is not known to be the job's alone.
+// its peers in several new readings in a row, by a fault that good nodes never have, or as it did not while the job was
+// young. All state is in it, and the caller gives the time. It judges no job in its first two minutes or after a change
+// of most of its nodes, and no node that is not known to be the job's alone.
 
-import { type CountedValue, OutlierCells } from './cells.js';
+import { ALIKE_MS, type CountedValue, LEAVING_MS, OutlierCells } from './cells.js';
 import { deviation, findMiddle, floorAt, type Middle, median } from './deviation.js';
+import { LEARNING_MS, OwnParts } from './ownparts.js';
 import { FEWEST, Peers } from './peers.js';
 import { COMPARED, type Compared } from './readings.js';
 import { Tallies } from './tallies.js';
+import { JobTraffic } from './traffic.js';
 
 /** All nodes at one moment, by their places; the same arrays may be used again for the next look. */
 export interface NodesSeen {
@@ -47,6 +50,8 @@ interface Mark {
   median: number;
   lowest: number;
   highest: number;
+  /** By how much it differed from them before: a factor, or so much more; absent: that does not count. */
+  own?: number | undefined;
   /** Of the clock of looks, ms. */
   readonly sinceMs: number;
 }
@@ -68,6 +73,16 @@ const ROW = COMPARED.length;
 /** The readings that show how much nodes work, and when most nodes of a job begin to do something else. */
 const WORK = ['cpu', 'gpu_util'] as const;
 const WORK_ROWS = WORK.map(work => COMPARED.findIndex(({ reading }) => reading === work));
+const TRAFFIC_ROWS = ['net', 'fabric'].map(of => COMPARED.findIndex(({ reading }) => reading === of));
+/** Loads first: who does something else is not compared in what depends on it. */
+const ORDER = [...COMPARED.keys()].sort(
+  (a, b) => Number(COMPARED[b]?.class === 'load') - Number(COMPARED[a]?.class === 'load'),
+);
+/** Those of which what is a node's own is learned, and whether that is a factor. */
+const IS_OWN = COMPARED.map(one => one.class === 'condition' || one.tells === 'part');
+/** Those that follow what the job does, each node a little sooner or later. */
+const NEEDS_CALM = COMPARED.map(one => one.class === 'condition' || one.tells === 'hang');
+const IS_FACTOR = COMPARED.map(({ floorShare }) => floorShare > 0);
 /** For each reading the place in WORK of the one that has to be equal among peers; -1: none. */
 const EQUAL_BY = COMPARED.map(({ atEqual }) => (atEqual === undefined ? -1 : WORK.indexOf(atEqual)));
 
@@ -82,6 +97,17 @@ const AT_WORK = 50;
 const AS_MUCH = 15;
 /** A load marks only among nodes of which at least so many have been alike. */
 const MOST_ALIKE = 0.75;
+/** A node does something else than before from so many units on. */
+const ANOTHER_PART = 3;
+/** A node does nothing if it works less than this share of what its peers do. */
+const NOTHING = 0.25;
+/** A node writes or reads from so much on: some floors. */
+const WRITING = ['disk', 'pressure_io'].map(of => {
+  const row = COMPARED.findIndex(({ reading }) => reading === of);
+  return [row, ANOTHER_PART * (COMPARED[row]?.floor ?? 0)] as const;
+});
+/** Several nodes that leave the others together are no accident: so long it has to last before it is no phase, ms. */
+const GROUP_MS = 300_000;
 /** 1,000 hours of a job that is looked at every 5 s. */
 const LOOKS = 720_000;
 
@@ -107,6 +133,14 @@ class JudgedGroup {
   places = new Int32Array(0);
   /** The values of a reading; NaN: a node has none that can be compared. Longer than `nodes`. */
   own = new Float64Array(0);
+  /** The same as they were measured: `own` may be without what is the node's own. */
+  raw = new Float64Array(0);
+  /** 1: at this look it does something else than while the job was young. */
+  isElsewhere = new Uint8Array(0);
+  /** Whether what is a node's own in the present reading is not known of all. */
+  isLearning = false;
+  /** The traffic of the node in the middle; NaN: most do not work. */
+  traffic = Number.NaN;
   scratch = new Float64Array(0);
   readonly work = new Float64Array(WORK.length);
 
@@ -114,14 +148,20 @@ class JudgedGroup {
     const { length } = nodes;
     if (length > this.places.length) {
       this.places = new Int32Array(length);
-      [this.own, this.scratch] = [new Float64Array(length), new Float64Array(length)];
+      [this.own, this.raw] = [new Float64Array(length), new Float64Array(length)];
+      this.scratch = new Float64Array(length);
+      this.isElsewhere = new Uint8Array(length);
     }
+    this.isElsewhere.fill(0);
     this.nodes = nodes;
     for (let i = 0; i < length; i++) {
       const place = places[nodes[i] as number] as number;
       this.places[i] = place >= 0 && live[place] === 1 && alone[place] === 1 ? place : -1;
     }
     for (let by = 0; by < WORK.length; by++) this.work[by] = this.#median(values, WORK_ROWS[by] as number);
+    const [net = 0, fabric = 0] = TRAFFIC_ROWS.map(row => this.#median(values, row));
+    const isAtWork = this.work.some(use => use >= AT_WORK);
+    this.traffic = isAtWork ? (Number.isNaN(net) ? fabric : Number.isNaN(fabric) ? net : net + fabric) : Number.NaN;
   }
 
   #median(values: Float64Array, row: number): number {
@@ -140,9 +180,15 @@ class JudgedJob {
   #peers = new Peers(0);
   #cells = new OutlierCells(0, 0);
   #tallies = new Tallies(0);
+  #parts = new OwnParts(0);
+  #traffic = new JobTraffic();
   #sinceMs: number;
+  /** When it was looked at for the first time. */
+  #firstMs = Number.NaN;
   #quietMs = Number.NEGATIVE_INFINITY;
   #marks = new Map<number, Mark>();
+  /** Marks that began together, which are told alike: of each its cells. */
+  #together = new Map<number, readonly number[]>();
   readonly #middle: Middle = { count: 0, median: Number.NaN, unit: Number.NaN };
 
   readonly #counted: CountedValue = { value: 0, stampMs: 0, isLoad: false, isBeyond: false, isWithin: false };
@@ -161,11 +207,12 @@ class JudgedJob {
   }
 
   /** Its nodes are others now; of those that stay all is kept. */
-  #change(nodes: readonly string[], nowMs: number): void {
+  #change(nodes: readonly string[], places: Int32Array, nowMs: number): void {
     const before = new Map(this.#nodes.map((name, i) => [name, i]));
-    const [peers, cells, marks] = [
+    const [peers, cells, parts, marks] = [
       new Peers(nodes.length),
       new OutlierCells(nodes.length * ROW, nowMs),
+      new OwnParts(nodes.length * ROW),
       new Map<number, Mark>(),
     ];
     let kept = 0;
@@ -175,26 +222,30 @@ class JudgedJob {
       kept++;
       peers.take(node, this.#peers, was);
       cells.copy(this.#cells, was * ROW, node * ROW, ROW);
+      parts.copy(this.#parts, was * ROW, node * ROW, ROW);
       for (let row = 0; row < ROW; row++) {
         const mark = this.#marks.get(was * ROW + row);
         if (mark !== undefined) marks.set(node * ROW + row, mark);
       }
     });
     if (before.size > 0 && kept < nodes.length / 2) this.#sinceMs = nowMs;
+    if (kept < nodes.length / 2) [this.#firstMs, this.#traffic] = [nowMs, new JobTraffic()];
     for (const mark of before.size > 0 ? [] : this.stood) {
       const [node, row] = [nodes.indexOf(mark.node), COMPARED.findIndex(({ reading }) => reading === mark.reading)];
-      if (node < 0 || row < 0) continue;
+      if (row < 0 || !((places[node] ?? -1) >= 0)) continue;
       cells.mark(node * ROW + row, nowMs);
+      parts.know(node * ROW + row, mark.own ?? (IS_FACTOR[row] ? 1 : 0));
       marks.set(node * ROW + row, mark);
     }
-    [this.#nodes, this.#peers, this.#cells, this.#marks] = [nodes, peers, cells, marks];
+    [this.#nodes, this.#peers, this.#cells, this.#parts, this.#marks] = [nodes, peers, cells, parts, marks];
+    this.#together = new Map();
     this.#tallies = new Tallies(nodes.length * ROW);
   }
 
   /** One look; returns why it is not judged now. */
   look(seen: NodesSeen, { nodes, places }: JobSeen, group: JudgedGroup): Unjudged | undefined {
     const { nowMs } = seen;
-    if (nodes !== this.#nodes) this.#change(nodes, nowMs);
+    if (nodes !== this.#nodes) this.#change(nodes, places, nowMs);
     if (this.#peers.isLearning) this.#learn(seen, places);
     let [most, mostShared] = [0, 0];
     for (const equals of this.#peers.groups) {
@@ -211,10 +262,12 @@ class JudgedJob {
     }
     const isYoung = nowMs < this.#sinceMs + QUIET_MS;
     const isQuiet = isYoung || nowMs < this.#quietMs;
-    for (const equals of this.#peers.groups) {
+    this.#peers.groups.forEach((equals, i) => {
       group.take(equals, seen, places);
-      for (let row = 0; row < ROW; row++) this.#judge(seen, group, row, isQuiet);
-    }
+      if (i === 0) this.#traffic.look(group.traffic, nowMs);
+      // What good nodes never have does not depend on what they do.
+      for (const row of ORDER) this.#judge(seen, group, row, NEEDS_CALM[row] ? isQuiet : isYoung);
+    });
     if (most < FEWEST) return mostShared < FEWEST ? 'few' : 'shared';
     if (isYoung) return 'young';
     return isQuiet ? 'changed' : undefined;
@@ -249,34 +302,94 @@ class JudgedJob {
   #judge(seen: NodesSeen, group: JudgedGroup, row: number, isQuiet: boolean): void {
     const compared = COMPARED[row] as Compared;
     const { nowMs, stampMs } = seen;
-    const { nodes, places, own, scratch } = group;
+    const { nodes, places, own, raw, scratch, isElsewhere } = group;
     const middle = this.#middle;
     // Most readings of most looks are all alike, which needs no median.
     const isCalm = this.#gather(seen, group, row);
-    if (!isCalm) findMiddle(compared, own, nodes.length, scratch, middle);
+    if (!isCalm || group.isLearning) findMiddle(compared, own, nodes.length, scratch, middle);
     const isEnough = middle.count >= FEWEST;
     const limit = limitOf(middle.count * ROW);
     const floor = floorAt(compared, middle.median);
     const { renewMs = 0, lastsMs = 0 } = compared;
+    const crowd = isCalm || !isEnough ? 0 : this.#crowd(compared, group, row, limit, nowMs);
     const counted = this.#counted;
     counted.isLoad = compared.class === 'load';
+    // Loads that several nodes have are a share of the work, and conditions may be.
+    const isAlone = crowd <= 1;
+    const canBegin = !isQuiet && (isAlone || !counted.isLoad);
+    const isSorted = counted.isLoad && compared.tells !== 'hang' && compared.tells !== 'neighbour';
+    const lasts = isAlone || compared.class === 'fault' ? lastsMs : Number.POSITIVE_INFINITY;
     for (let i = 0; i < nodes.length; i++) {
       const value = own[i] as number;
       const cell = (nodes[i] as number) * ROW + row;
+      if (group.isLearning && !Number.isNaN(value) && !this.#parts.isKnown(cell)) {
+        this.#learnOwn(seen, group, row, cell, i);
+        continue;
+      }
+      if (isSorted) {
+        if (!isCalm && isEnough && IS_OWN[row] && deviation(compared, value, middle) >= ANOTHER_PART)
+          isElsewhere[i] = 1;
+        continue;
+      }
       if (!isEnough || Number.isNaN(value)) {
-        if (this.#cells.miss(cell, nowMs)) this.#marks.delete(cell);
+        if (this.#cells.miss(cell, nowMs)) this.#unmark(cell);
         continue;
       }
       const stamp = stampMs[places[i] as number] as number;
-      if (!this.#cells.isNew(cell, value, stamp, renewMs)) continue;
-      counted.value = value;
+      if (!this.#cells.isNew(cell, raw[i] as number, stamp, renewMs)) continue;
+      counted.value = raw[i] as number;
       counted.stampMs = stamp;
       const far = isCalm ? 0 : deviation(compared, value, middle);
-      counted.isBeyond = far > limit && !isQuiet && (!counted.isLoad || this.#isAlikeAmong(group, row, nowMs));
+      counted.isBeyond = far > limit && canBegin && (!counted.isLoad || this.#doesTell(seen, group, row, i));
       counted.isWithin = isCalm || (counted.isLoad ? Math.abs(value - middle.median) <= floor : far <= 1);
-      if (this.#cells.count(cell, counted, lastsMs) === 'ends') this.#marks.delete(cell);
+      if (this.#cells.count(cell, counted, lasts) === 'ends') this.#unmark(cell);
       if (this.#cells.isMarked[cell] === 1) this.#tell(cell, compared, group, i);
     }
+    if (!isAlone && compared.class === 'condition') this.#beginTogether(seen, group, row);
+  }
+
+  #unmark(cell: number): void {
+    this.#marks.delete(cell);
+    this.#together.delete(cell);
+  }
+
+  /** How many nodes beyond the limit have left the others lately and are not marked. */
+  #crowd(compared: Compared, { nodes, own }: JudgedGroup, row: number, limit: number, nowMs: number): number {
+    let count = 0;
+    for (let i = 0; i < nodes.length; i++) {
+      if (!(deviation(compared, own[i] as number, this.#middle) > limit)) continue;
+      const cell = (nodes[i] as number) * ROW + row;
+      const isOld = nowMs - (this.#cells.leftMs[cell] as number) >= ALIKE_MS;
+      if (!isOld && this.#cells.isMarked[cell] === 0) count++;
+    }
+    return count;
+  }
+
+  /** Marks all nodes that left the others together, once the first has been away for long. */
+  #beginTogether({ nowMs }: NodesSeen, group: JudgedGroup, row: number): void {
+    const { nodes } = group;
+    const cells = Array.from(nodes, node => node * ROW + row).filter(
+      cell => this.#cells.isMarked[cell] === 0 && this.#cells.isRipe(cell),
+    );
+    const sinceMs = Math.min(...cells.map(cell => this.#cells.beyondMs[cell] as number));
+    if (!(nowMs - sinceMs >= GROUP_MS)) return;
+    for (const cell of cells) {
+      this.#cells.mark(cell, nowMs);
+      this.#cells.beyondMs[cell] = sinceMs;
+      if (cells.length > 1) this.#together.set(cell, cells);
+    }
+    nodes.forEach((node, i) => {
+      if (cells.includes(node * ROW + row)) this.#tell(node * ROW + row, COMPARED[row] as Compared, group, i);
+    });
+  }
+
+  /** Learns what is a node's own, beside the level of all. */
+  #learnOwn({ nowMs, stampMs }: NodesSeen, { places, raw }: JudgedGroup, row: number, cell: number, i: number): void {
+    const [value, stamp] = [raw[i] as number, stampMs[places[i] as number] as number];
+    if (this.#middle.count < FEWEST || !this.#cells.isNew(cell, value, stamp, COMPARED[row]?.renewMs ?? 0)) return;
+    this.#cells.see(cell, value, stamp);
+    const isEnough = nowMs - this.#firstMs >= LEARNING_MS;
+    this.#parts.learn(cell, value, this.#middle.median, IS_FACTOR[row] as boolean, isEnough);
   }
 
   /**
@@ -284,21 +397,31 @@ class JudgedJob {
    * the floor, whatever it is. Then `#middle` has their count alone. Of a group of which less than half works equally
    * much nothing is compared: which nodes these are is chance, and so is their middle.
    */
-  #gather({ nowMs, values }: NodesSeen, { nodes, places, own, work }: JudgedGroup, row: number): boolean {
+  #gather({ nowMs, values }: NodesSeen, group: JudgedGroup, row: number): boolean {
+    const { nodes, places, own, raw, work, isElsewhere } = group;
+    group.isLearning = false;
     const compared = COMPARED[row] as Compared;
-    const { isTally, settlesMs = 0 } = compared;
+    const { isTally, tells, settlesMs = 0 } = compared;
     const by = EQUAL_BY[row] as number;
     const byRow = WORK_ROWS[by];
-    let [known, count, least, most] = [0, 0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+    let [known, count] = [0, 0];
+    let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
     for (let i = 0; i < nodes.length; i++) {
       const [place, cell] = [places[i] as number, (nodes[i] as number) * ROW + row];
       let value = place < 0 ? Number.NaN : (values[place * ROW + row] as number);
       if (!Number.isNaN(value)) known++;
       if (byRow !== undefined) {
-        const isEqual = place >= 0 && isAtEqual(values[place * ROW + byRow] as number, work[by] as number);
+        const isSame = place >= 0 && isElsewhere[i] === 0;
+        const isEqual = isSame && isAtEqual(values[place * ROW + byRow] as number, work[by] as number);
         if (!this.#cells.isSettled(cell, isEqual, nowMs, settlesMs)) value = Number.NaN;
+      } else if (tells === 'part' && place >= 0) {
+        if (!work.some((use, of) => isAtEqual(values[place * ROW + (WORK_ROWS[of] as number)] as number, use)))
+          value = Number.NaN;
       }
       if (isTally && place >= 0) value = this.#tallies.growth(cell, value, nowMs);
+      raw[i] = value;
+      if (IS_OWN[row] && !this.#parts.isKnown(cell)) group.isLearning = true;
+      else if (IS_OWN[row]) value = this.#parts.without(cell, value, IS_FACTOR[row] as boolean);
       own[i] = value;
       if (Number.isNaN(value)) continue;
       count++;
@@ -313,6 +436,21 @@ class JudgedJob {
     return count > 0 && most - least <= floorAt(compared, least > 0 ? least : 0);
   }
 
+  /** Whether a load of the only node that has left the others tells of a fault. */
+  #doesTell({ nowMs, values }: NodesSeen, group: JudgedGroup, row: number, i: number): boolean {
+    const { tells } = COMPARED[row] as Compared;
+    const { nodes, places, raw, work } = group;
+    if (!this.#isAlikeAmong(group, row, nowMs)) return false;
+    if (tells !== 'hang') return true;
+    // Others wait for one that writes for all, too.
+    const at = (places[i] as number) * ROW;
+    if (WRITING.some(([of, most]) => (values[at + of] as number) > most)) return false;
+    const others = work[WORK_ROWS.indexOf(row)] as number;
+    const leftMs = this.#cells.leftMs[(nodes[i] as number) * ROW + row] as number;
+    const isIdle = others >= AT_WORK && (raw[i] as number) <= NOTHING * others;
+    return isIdle && this.#traffic.hasStopped(leftMs, LEAVING_MS, ALIKE_MS);
+  }
+
   /** Whether most nodes of a group have been alike in a reading until now, if one of them has just left the others. */
   #isAlikeAmong({ nodes, places }: JudgedGroup, row: number, nowMs: number): boolean {
     let [known, alike] = [0, 1];
@@ -324,17 +462,22 @@ class JudgedJob {
     return alike >= MOST_ALIKE * known;
   }
 
-  #tell(cell: number, { reading }: Compared, { nodes, own }: JudgedGroup, which: number): void {
+  #tell(cell: number, { reading }: Compared, { nodes, raw }: JudgedGroup, which: number): void {
     const node = nodes[which] as number;
     const row = cell - node * ROW;
     const isOther = (value: number, i: number) => i !== which && i < nodes.length && !Number.isNaN(value);
-    const isGood = (i: number) => this.#cells.isMarked[(nodes[i] as number) * ROW + row] === 0;
-    const good = own.filter((value, i) => isOther(value, i) && isGood(i));
-    const others = (good.length > 0 ? good : own.filter(isOther)).sort();
-    const [low = Number.NaN, high = Number.NaN] = [others[(others.length - 1) >> 1], others[others.length >> 1]];
+    const cellOf = (i: number) => (nodes[i] as number) * ROW + row;
+    const good = raw.filter((value, i) => isOther(value, i) && this.#cells.isMarked[cellOf(i)] === 0);
+    const others = (good.length > 0 ? good : raw.filter(isOther)).sort();
+    const middleOf = (sorted: Float64Array) => median(sorted, sorted.length);
+    const together = this.#together.get(cell);
+    const value = together
+      ? middleOf(raw.filter((value, i) => i < nodes.length && !Number.isNaN(value) && together.includes(cellOf(i))))
+      : (raw[which] as number);
     const told = {
-      ...{ value: own[which] as number, peers: others.length, median: (low + high) / 2 },
-      ...{ lowest: others[0] ?? low, highest: others.at(-1) ?? high },
+      ...{ value, peers: others.length, median: middleOf(others) },
+      ...{ lowest: others[0] ?? Number.NaN, highest: others.at(-1) ?? Number.NaN },
+      ...(IS_OWN[row] && { own: Number(this.#parts.own(cell).toPrecision(6)) }),
     };
     const mark = this.#marks.get(cell);
     if (mark !== undefined) Object.assign(mark, told);
@@ -374,7 +517,8 @@ export class Judge {
   }
 
   #begin({ id, startMs }: JobSeen, nowMs: number): JudgedJob {
-    const stood = this.#stood.filter(({ job }) => job === id);
+    // A job that was begun again under its name, or on another board, is another one.
+    const stood = this.#stood.filter(({ job, sinceMs }) => job === id && !(sinceMs < (startMs ?? sinceMs)));
     return new JudgedJob(id, startMs ?? nowMs, stood);
   }
 }

@@ -2,10 +2,18 @@
 // mark one. Pure; the values come from the readings of the same name.
 
 /**
- * A condition tells of the node itself and may mark it. A load tells of its share of the work: a job may share it out
- * as it likes, so a load only sorts, and marks only a node that had the same share as the others for ten minutes.
+ * A fault is one whenever it is seen: good nodes of the same hardware do not differ in it. A condition (clock, heat,
+ * power) depends on the node's part of the work, too, so it is one only if the node had another one earlier in the job.
+ * A load tells of its share of the work: a job may share it out as it likes, so a load only sorts, but for `tells`.
  */
-type Class = 'condition' | 'load';
+type Class = 'fault' | 'condition' | 'load';
+
+/**
+ * What a load may tell of a single node that was like the others for ten minutes. `hang`: it does nothing, the others
+ * work and exchange nothing. `neighbour`: its tasks wait as they did not. `part`: that it does something else now, so
+ * that its condition is not compared.
+ */
+type Tells = 'hang' | 'neighbour' | 'part';
 
 type BadDirection = 'low' | 'high' | 'both';
 
@@ -15,6 +23,7 @@ export interface Compared {
   /** In words, before the value: `clock 1.9 GHz`. */
   readonly label: string;
   readonly class: Class;
+  readonly tells?: Tells;
   readonly direction: BadDirection;
   /**
    * The least unit of deviation: what differences between good nodes of one job may be (about one standard deviation),
@@ -42,13 +51,13 @@ const [OFTEN_MS, SELDOM_MS] = [5_000, 10_000];
 /** What is warm takes so long to follow its load. */
 const WARMING_MS = 120_000;
 
-/** What one node of a job does now and then for a while: a daemon's work, a checkpoint for all. */
-const [SHORT_MS, LONG_MS] = [20_000, 300_000];
+/** What one node of a job does now and then for a while: a daemon's work. */
+const SHORT_MS = 20_000;
 
 export const COMPARED: readonly Compared[] = [
   {
     ...{ reading: 'mhz', label: 'clock', class: 'condition', direction: 'low', floor: 25, floorShare: 0.025 },
-    ...{ atEqual: 'cpu', renewMs: SELDOM_MS },
+    ...{ atEqual: 'cpu', settlesMs: SELDOM_MS, renewMs: SELDOM_MS },
     why: 'processors of one kind under equal load run within some per cent of one clock rate; one that is held back runs a fifth slower or more',
   },
   {
@@ -57,13 +66,13 @@ export const COMPARED: readonly Compared[] = [
     why: 'places in a rack and sockets in a row differ by some degrees; a fan or a heat sink that fails makes twenty',
   },
   {
-    ...{ reading: 'throttle_events', label: 'thermal throttling', class: 'condition', direction: 'high' },
+    ...{ reading: 'throttle_events', label: 'thermal throttling', class: 'fault', direction: 'high' },
     ...{ floor: 3, floorShare: 0.2, isTally: true, renewMs: SELDOM_MS },
     why: 'a processor at its limit throttles now and then; one that does twenty times in some minutes when its peers do not is not cooled',
   },
   {
     ...{ reading: 'gpu_power', label: 'GPU power', class: 'condition', direction: 'low', floor: 10, floorShare: 0.03 },
-    ...{ atEqual: 'gpu_util', renewMs: OFTEN_MS },
+    ...{ atEqual: 'gpu_util', settlesMs: OFTEN_MS, renewMs: OFTEN_MS },
     why: 'GPUs of one kind differ by some per cent each, and less as the sum of a node; a power limit or a lost supply takes a quarter',
   },
   {
@@ -79,81 +88,117 @@ export const COMPARED: readonly Compared[] = [
     why: 'the hottest of several GPUs differs by some degrees from node to node; without its fan it is twenty hotter',
   },
   {
-    ...{ reading: 'gpus_up', label: 'GPUs that work', class: 'condition', direction: 'low', floor: 0.1, floorShare: 0 },
+    ...{ reading: 'gpus_up', label: 'GPUs that work', class: 'fault', direction: 'low', floor: 0.1, floorShare: 0 },
     ...{ renewMs: OFTEN_MS },
     why: 'a count: good nodes do not differ',
   },
   {
-    ...{ reading: 'gpus_throttled', label: 'GPUs throttled', class: 'condition', direction: 'high' },
+    ...{ reading: 'gpus_throttled', label: 'GPUs throttled', class: 'fault', direction: 'high' },
     ...{ floor: 0.1, floorShare: 0, renewMs: OFTEN_MS },
     why: 'a count, which is told only for heat and supply, never for the power limit that all share',
   },
   {
-    ...{ reading: 'links_up', label: 'links with carrier', class: 'condition', direction: 'low' },
+    ...{ reading: 'links_up', label: 'links with carrier', class: 'fault', direction: 'low' },
     ...{ floor: 0.1, floorShare: 0 },
     why: 'a count: good nodes do not differ',
   },
   {
-    ...{ reading: 'link_speed', label: 'link speed', class: 'condition', direction: 'low', floor: 0, floorShare: 0.05 },
+    ...{ reading: 'link_speed', label: 'link speed', class: 'fault', direction: 'low', floor: 0, floorShare: 0.05 },
     ...{ renewMs: SELDOM_MS },
     why: 'it is negotiated, so good nodes do not differ; half of it is ten floors',
   },
   {
-    ...{ reading: 'fabric_speed', label: 'fabric speed', class: 'condition', direction: 'low' },
+    ...{ reading: 'fabric_speed', label: 'fabric speed', class: 'fault', direction: 'low' },
     ...{ floor: 0, floorShare: 0.05, renewMs: SELDOM_MS },
     why: 'as of the other links',
   },
   {
-    ...{ reading: 'swapping', label: 'swapping', class: 'condition', direction: 'high', floor: 100, floorShare: 0 },
+    ...{ reading: 'swapping', label: 'swapping', class: 'fault', direction: 'high', floor: 100, floorShare: 0 },
     why: 'pages a second, in and out: the kernel moves some hundred of old ones without harm, a node that is out of memory thousands',
   },
   {
-    ...{ reading: 'edac_ce', label: 'memory errors, corrected', class: 'condition', direction: 'high' },
+    ...{ reading: 'edac_ce', label: 'memory errors, corrected', class: 'fault', direction: 'high' },
     ...{ floor: 2, floorShare: 0.2, isTally: true, renewMs: SELDOM_MS },
     why: 'a few come from outside; a failing module has many in some minutes',
   },
   {
-    ...{ reading: 'edac_ue', label: 'memory errors, uncorrected', class: 'condition', direction: 'high' },
+    ...{ reading: 'edac_ue', label: 'memory errors, uncorrected', class: 'fault', direction: 'high' },
     ...{ floor: 0.1, floorShare: 0, isTally: true, renewMs: SELDOM_MS },
     why: 'each is one too many',
   },
   {
-    ...{ reading: 'cpu', label: 'CPU', class: 'load', direction: 'both', floor: 5, floorShare: 0 },
+    ...{ reading: 'cpu', label: 'CPU', class: 'load', tells: 'hang', direction: 'both', floor: 5, floorShare: 0 },
     why: 'ranks of one job that wait for each other are busy alike, to some points',
   },
   {
-    ...{ reading: 'gpu_util', label: 'GPU use', class: 'load', direction: 'both', floor: 5, floorShare: 0 },
+    ...{
+      reading: 'gpu_util',
+      label: 'GPU use',
+      class: 'load',
+      tells: 'hang',
+      direction: 'both',
+      floor: 5,
+      floorShare: 0,
+    },
     ...{ renewMs: OFTEN_MS },
     why: 'as of the CPU',
   },
   {
-    ...{ reading: 'net', label: 'network', class: 'load', direction: 'both', floor: 1e6, floorShare: 0.15 },
-    ...{ lastsMs: LONG_MS },
+    ...{
+      reading: 'net',
+      label: 'network',
+      class: 'load',
+      tells: 'part',
+      direction: 'both',
+      floor: 1e6,
+      floorShare: 0.15,
+    },
     why: 'below some MB/s it is what all nodes have, daemons and file systems; who writes for all others does not for long',
   },
   {
-    ...{ reading: 'fabric', label: 'fabric', class: 'load', direction: 'both', floor: 1e6, floorShare: 0.15 },
-    ...{ lastsMs: LONG_MS },
+    ...{
+      reading: 'fabric',
+      label: 'fabric',
+      class: 'load',
+      tells: 'part',
+      direction: 'both',
+      floor: 1e6,
+      floorShare: 0.15,
+    },
     why: 'as of the network',
   },
   {
     ...{ reading: 'disk', label: 'disk', class: 'load', direction: 'both', floor: 5e6, floorShare: 0.15 },
-    ...{ lastsMs: LONG_MS },
     why: 'below that it is logs and caches written back; one rank may write a checkpoint for all, for a while',
   },
   {
-    ...{ reading: 'pressure_cpu', label: 'waits for CPU', class: 'load', direction: 'high', floor: 4, floorShare: 0 },
+    ...{
+      reading: 'pressure_cpu',
+      label: 'waits for CPU',
+      class: 'load',
+      tells: 'neighbour',
+      direction: 'high',
+      floor: 4,
+      floorShare: 0,
+    },
     ...{ lastsMs: SHORT_MS },
     why: 'some tasks always wait for some per cent of the time; who competes with the job makes it tens, a daemon for some seconds',
   },
   {
-    ...{ reading: 'pressure_mem', label: 'waits for memory', class: 'load', direction: 'high' },
+    ...{ reading: 'pressure_mem', label: 'waits for memory', class: 'load', tells: 'neighbour', direction: 'high' },
     ...{ floor: 4, floorShare: 0, lastsMs: SHORT_MS },
     why: 'as of the CPU',
   },
   {
-    ...{ reading: 'pressure_io', label: 'waits for I/O', class: 'load', direction: 'high', floor: 4, floorShare: 0 },
-    ...{ lastsMs: LONG_MS },
+    ...{
+      reading: 'pressure_io',
+      label: 'waits for I/O',
+      class: 'load',
+      tells: 'part',
+      direction: 'high',
+      floor: 4,
+      floorShare: 0,
+    },
     why: 'as of the disk',
   },
 ];

@@ -75,6 +75,8 @@ export interface OddMark {
   readonly median: number;
   readonly lowest: number;
   readonly highest: number;
+  /** By how much it differed from them before, for the next reader: a factor, or so much more. */
+  readonly own?: number | undefined;
   readonly since_ms: number;
 }
 
@@ -177,10 +179,13 @@ const isDifference = shapeOf<SchedulerDifference>(
   { kind: isText, node: isText, node_name: isText, jobs: isTexts, since_ms: isMs },
   ['kind', 'node', 'node_name', 'since_ms'],
 );
-const isMark = shapeOf<OddMark>({
-  ...{ job: isText, node: isText, reading: isText, value: isNumber, peers: isNumber, median: isNumber },
-  ...{ lowest: isNumber, highest: isNumber, since_ms: isMs },
-});
+const isMark = shapeOf<OddMark>(
+  {
+    ...{ job: isText, node: isText, reading: isText, value: isNumber, peers: isNumber, median: isNumber },
+    ...{ lowest: isNumber, highest: isNumber, own: isNumber, since_ms: isMs },
+  },
+  ['job', 'node', 'reading', 'value', 'peers', 'median', 'lowest', 'highest', 'since_ms'],
+);
 const isState = shapeOf<SchedulerState>(
   {
     ...{ schema: isCount, pid: () => true, mono_ms: isMs, next_ms: isMs, time_ms: isMs, scheduler: isText },

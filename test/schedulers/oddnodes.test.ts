@@ -70,13 +70,26 @@ function after(odd: OddNodes, clock: { ms: number }, ms: number, said: Round) {
 
 function scene(mhz = 2300, silent: readonly string[] = [], stood: readonly OddMark[] = []) {
   const clock = { ms: 1e9 };
-  const snapshot = madeBoard(nodes(mhz, silent));
-  return { clock, odd: new OddNodes({ pieces: () => [snapshot].values() as never }, stood, () => clock.ms) };
+  let snapshot = madeBoard(nodes(mhz, silent));
+  const odd = new OddNodes({ pieces: () => [snapshot].values() as never }, stood, () => clock.ms);
+  const change = (mhz: number) => {
+    snapshot = madeBoard(nodes(mhz));
+  };
+  return { clock, odd, change };
+}
+
+/** One of which a node had the clock rate of the others for eleven minutes. */
+function sceneOfFault(said: Round) {
+  const made = scene(2900);
+  after(made.odd, made.clock, 11 * MINUTE, said);
+  made.change(2300);
+  return made;
 }
 
 t.test('a node that differs is marked, by its name on the board', async t => {
-  const { odd, clock } = scene();
-  const told = after(odd, clock, MINUTE, round([job('4711', 'N[1-8]')]));
+  const said = round([job('4711', 'N[1-8]')]);
+  const { odd, clock } = sceneOfFault(said);
+  const told = after(odd, clock, MINUTE, said);
   t.match(told, {
     marks: [{ job: '4711', node: 'n3', reading: 'mhz', value: 2300, peers: 7, median: 2900, lowest: 2900 }],
     unjudged: {},
@@ -92,7 +105,7 @@ t.test('a node that differs is marked, by its name on the board', async t => {
 
 t.test('a mark that an earlier reader left stands until its node is as the others', async t => {
   const said = round([job('4711', 'N[1-8]')]);
-  const first = scene();
+  const first = sceneOfFault(said);
   const { marks } = after(first.odd, first.clock, MINUTE, said);
   const left = (time_ms: number) =>
     stateText({
@@ -106,12 +119,15 @@ t.test('a mark that an earlier reader left stands until its node is as the other
   odd.learn(said);
   t.same(odd.told.marks, marks, 'before the first look');
   t.equal(after(odd, clock, 5000, said).marks[0]?.since_ms, marks[0]?.since_ms);
-  t.equal(after(odd, clock, MINUTE, said).marks[0]?.since_ms, marks[0]?.since_ms, 'it is the same');
+  t.equal(after(odd, clock, 60 * MINUTE, said).marks[0]?.since_ms, marks[0]?.since_ms, 'it is the same, and no shape');
   const well = scene(2900, [], marks);
   t.equal(after(well.odd, well.clock, 5000, said).marks.length, 1);
   t.same(after(well.odd, well.clock, MINUTE, said).marks, []);
   const over = scene(2300, [], marks);
   t.same(after(over.odd, over.clock, 5000, round([])).marks, [], 'its job has ended');
+  const again = scene(2300, [], marks);
+  const begun = round([job('4711', 'N[1-8]', { start_s: Date.now() / 1000 + 3600 })]);
+  t.same(after(again.odd, again.clock, 5000, begun).marks, [], 'it was begun again');
 });
 
 t.test('what is not judged, and why', async t => {
@@ -155,8 +171,9 @@ t.test('the file has it, and one that is broken is refused', async t => {
   const base = { schema: 2, pid: 1, mono_ms: 1, next_ms: 2, time_ms: 3, scheduler: 'LSF', daemon: 'd', cluster: 'c' };
   const answers = { version: '1', user: 'u', nodes: { list: [] }, jobs: { list: [] }, names: {}, differences: [] };
   const state = { ...base, ...answers } as unknown as SchedulerState;
-  const { odd, clock } = scene();
-  const told = after(odd, clock, MINUTE, round([job('4711', 'N[1-8]')]));
+  const said = round([job('4711', 'N[1-8]')]);
+  const { odd, clock } = sceneOfFault(said);
+  const told = after(odd, clock, MINUTE, said);
   writeFileSync(join(dir, 'state'), stateText({ ...state, odd: told }));
   t.match(readState(dir), { state: { odd: { marks: [{ node: 'n3' }] } } });
   writeFileSync(join(dir, 'state'), stateText(state));
