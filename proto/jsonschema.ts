@@ -3,7 +3,7 @@
 import type { BoardChange } from '../src/changes/changes.js';
 import { terms } from '../src/layout/terms.gen.js';
 import { chosenNode, PARTS } from '../src/presentation/nodeshape.js';
-import { JOB, JOB_PAGE, LAST_WORDS, ODD, said, schema, state, USER } from '../src/presentation/shapes.js';
+import { JOB, JOB_PAGE, LAST_WORDS, ODD, STANDING, said, schema, state, USER } from '../src/presentation/shapes.js';
 import {
   array,
   flag,
@@ -22,11 +22,6 @@ import {
 const problem = word(terms.problem);
 const node = text();
 const count = integer();
-const standing = {
-  nodes: integer(),
-  states: map(integer(), 'how many in each state'),
-  unhealthy: integer('how many have a problem'),
-};
 /** Of events that the receiver has recorded. */
 const recorded = { number: integer('tells an event that you read twice') };
 const ofNode = { 'node?': node, ...recorded };
@@ -35,9 +30,9 @@ const ofLink = { 'link?': text(), ...recorded };
 /** What each event has besides `schema`, `time` and its name. */
 const EVENTS: Readonly<Record<BoardChange['event'], readonly [about: string, keys: Readonly<Record<string, Schema>>]>> =
   {
-    begin: ['the nodes at the start', standing],
-    board: ['another board has replaced the one before, or there is one again', standing],
-    resumed: ['the receiver continues; changes since the last known states follow', standing],
+    begin: ['the nodes at the start', STANDING],
+    board: ['another board has replaced the one before, or there is one again', STANDING],
+    resumed: ['the receiver continues; changes since the last known states follow', STANDING],
     no_board: ['there is no board that can be read; the program waits for one', { why: text() }],
     stalled: [
       'nothing is known about nodes until resumed or board: no node changes its state',
@@ -57,7 +52,10 @@ const EVENTS: Readonly<Record<BoardChange['event'], readonly [about: string, key
       },
     ],
     problem: ['a node that is heard has a problem', { node, problem }],
-    problem_resolved: ['it no longer has it; oom and ecc end with the next report', { node, problem }],
+    problem_resolved: [
+      'it is over: it was measured as absent for its quiet time (docs/health.md), or a boot ended it',
+      { node, problem, 'seen_ms?': number('since it was last seen') },
+    ],
     lost: ['events of the receiver were overwritten before they could be read, or lost with their board', { count }],
     restart: ['the sender was started again', ofNode],
     reboot: ['the node was booted; last_words if that was without a goodbye', { ...ofNode, 'last_words?': LAST_WORDS }],
@@ -110,7 +108,7 @@ const TOTALS = object(
 const GROUP = object({
   'group?': { type: ['string', 'number'], description: 'what its nodes have in common; absent: not known' },
   nodes: list(),
-  states: map(integer(), 'how many nodes in each state'),
+  ...{ states: STANDING.states, unhealthy: STANDING.unhealthy, recently: STANDING.recently },
   means: map({ type: ['number', 'string'] }, 'over its live nodes; of a text: what all of them have'),
 });
 
@@ -126,6 +124,7 @@ const STATUS = object(
   {
     schema,
     board: PARTS.Board,
+    counts: object(STANDING, 'of the chosen nodes'),
     anomalies: array(ANOMALY, 'as with --long'),
     trouble: array(PARTS.Trouble, 'in the order of the text'),
     'slurm?': PARTS.Slurm,

@@ -10,6 +10,7 @@ export const TROUBLE = object(
     severity: word(['critical', 'warning', 'notice']),
     'nodes?': list('those that have it, or had it if it has ended; absent: it is about no node'),
     count: integer('how many nodes'),
+    'now?': integer('how many of them show the problem now; absent: all, or it is no problem of nodes'),
     what: text('in words that follow these names'),
     'since?': moment('since when its first node has it'),
     'since_last?': moment('since when the last one has it, if more than a second later'),

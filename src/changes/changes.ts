@@ -3,7 +3,7 @@
 
 import { enums } from '../layout/layout.gen.js';
 import { linkName } from '../shm/links.js';
-import { countStates, NUMBERED, type State } from '../shm/liveness.js';
+import { countStates, HEARD, NUMBERED, type State } from '../shm/liveness.js';
 import type { LastWords, Memory } from '../shm/memory.js';
 import { type MemoryChange, MemoryWatch } from '../shm/memorywatch.js';
 import { NoBoard } from '../shm/noboard.js';
@@ -11,23 +11,17 @@ import type { NodeStates } from '../shm/nodestates.js';
 import { PROBLEMS, type Problem, problemBit } from '../shm/problems.js';
 import type { BoardReader, EventEntry } from '../shm/reader.js';
 import type { Node, Snapshot } from '../shm/snapshot.js';
+import type { Standing } from '../shm/standing.js';
 import { groupBy } from '../text/maps.js';
 import { DigestBuilder } from './digest.js';
 import { LastReports, saidJson } from './lastwords.js';
-
-/** The number of nodes, how many of them are in each state, and how many are unhealthy. */
-export interface StateCounts {
-  readonly nodes: number;
-  readonly states: Readonly<Record<State, number>>;
-  readonly unhealthy: number;
-}
 
 /** Something that has happened. All keys except `at` are those of jsonschema.ts. */
 export type BoardChange = {
   /** When it happened or was found out: ns since 1970, by the wall clock of this machine. */
   readonly at: bigint;
 } & (
-  | ({ readonly event: 'begin' | 'board' | 'resumed' } & StateCounts)
+  | ({ readonly event: 'begin' | 'board' | 'resumed' } & Standing)
   | { readonly event: 'no_board'; readonly why: string }
   | { readonly event: 'stalled'; readonly closed: boolean; readonly heartbeat_age_ms: number | undefined }
   /** Without `from` the node is new on the board; without `to` it was removed from the board. */
@@ -40,7 +34,13 @@ export type BoardChange = {
       readonly last_words?: ReturnType<typeof saidJson>;
       readonly stood_still_ms?: number | undefined;
     }
-  | { readonly event: 'problem' | 'problem_resolved'; readonly node: string; readonly problem: Problem }
+  | {
+      readonly event: 'problem' | 'problem_resolved';
+      readonly node: string;
+      readonly problem: Problem;
+      /** Of one that is over: how long ago it was last seen. */
+      readonly seen_ms?: number | undefined;
+    }
   | { readonly event: 'lost'; readonly count: number }
   | RingEvent
 );
@@ -114,7 +114,10 @@ export class ChangeFollower {
   #names: string[] = [];
   /** The states at the last moment when something was known, as numbers of NUMBERED. */
   #states = new Uint8Array();
+  /** The bits of the problems that are not over. */
   #problems = new Uint32Array();
+  /** Of each node whether it has a problem now, had one recently, or neither. */
+  #ill = new Uint8Array();
   /** Whether states and problems were known at least once. Until then nothing counts as a change. */
   #isKnown = false;
   #isIllKnown = false;
@@ -217,6 +220,8 @@ export class ChangeFollower {
     const wasStalled = this.#isStalled;
     const states: BoardChange[] = [];
     this.#tellStates(nodeStates, states);
+    const begins = isAnother || (wasStalled && !this.#isStalled);
+    if ((readsReports || begins) && !this.#isStalled) this.#tellProblems(states);
     // One that the same receiver made anew, as when nodes are forgotten, is no other to whoever follows it.
     if (isAnother && this.#receiver.startedNs !== startedNs)
       changes.push({ at: nodeStates.board.realNs, event: 'board', ...this.#standing(nodeStates) });
@@ -226,7 +231,6 @@ export class ChangeFollower {
     // Not as arguments: of a million, the stack would overflow.
     for (const state of states) changes.push(state);
     this.#isAway = false;
-    if (readsReports && !this.#isStalled) this.#tellProblems(changes);
   }
 
   #concerns(change: BoardChange): boolean {
@@ -234,12 +238,13 @@ export class ChangeFollower {
     return among === undefined || !('node' in change) || change.node === undefined || among.has(change.node);
   }
 
-  #standing(nodeStates: NodeStates): StateCounts {
+  #standing(nodeStates: NodeStates): Standing {
     const { among } = this.following;
     const isAsked = (_: unknown, index: number) => among === undefined || among.has(this.#names[index] as string);
     const states = among === undefined ? nodeStates.states : nodeStates.states.filter(isAsked);
-    const unhealthy = this.#problems.filter(isAsked).filter(bits => bits !== 0).length;
-    return { nodes: states.length, states: countStates(states), unhealthy: this.#isStalled ? 0 : unhealthy };
+    const ill = this.#isStalled ? new Uint8Array() : this.#ill.filter(isAsked);
+    const count = (of: number) => ill.filter(each => each === of).length;
+    return { nodes: states.length, states: countStates(states), unhealthy: count(NOW), recently: count(RECENTLY) };
   }
 
   #learn(nodeStates: NodeStates): void {
@@ -249,6 +254,7 @@ export class ChangeFollower {
       this.#names = this.#names.concat(added);
       this.#states = grown(this.#states, nodeStates.count, NONE);
       this.#problems = grown(this.#problems, nodeStates.count, 0);
+      this.#ill = grown(this.#ill, nodeStates.count, 0);
     }
     this.#receiver = receiverOf(nodeStates);
   }
@@ -259,6 +265,7 @@ export class ChangeFollower {
     const [states, problems] = [this.#states, this.#problems];
     const { instance, startedNs } = this.#receiver;
     [this.#names, this.#states, this.#problems] = [[], new Uint8Array(), new Uint32Array()];
+    this.#ill = new Uint8Array();
     this.#learn(nodeStates);
     const numbers = this.#names.map(name => before.get(name) ?? -1);
     for (const [i, was] of numbers.entries()) {
@@ -430,13 +437,15 @@ export class ChangeFollower {
   }
 
   /** The nodes from number `first` on. */
-  #compareProblems(changes: BoardChange[], { overview, realNs }: Snapshot, first: number): void {
-    const { problems, unsettled, states } = overview;
+  #compareProblems(changes: BoardChange[], piece: Snapshot, first: number): void {
+    const { problems, unsettled, unmeasured, states } = piece.overview;
     const end = Math.min(problems.length, this.#names.length - first);
     for (let i = 0; i < end; i++) {
       const before = this.#problems[first + i]!;
-      // One that is no longer measured is not resolved.
-      const now = problems[i]! | (before & unsettled[i]!);
+      const recent = piece.recentOf(i);
+      this.#ill[first + i] = problems[i] !== 0 ? NOW : recent !== 0 ? RECENTLY : 0;
+      // One that is no longer measured is not resolved, and neither is one that may come again within its quiet time.
+      const now = problems[i]! | recent | (before & (unsettled[i]! | unmeasured[i]!));
       // The problems of a node that is not heard are unknown, so the last known ones stay.
       if (before === now || !HEARD.has(states[i]!)) continue;
       this.#problems[first + i] = now;
@@ -444,8 +453,10 @@ export class ChangeFollower {
       for (const problem of PROBLEMS) {
         const bit = problemBit(problem);
         if (((before ^ now) & bit) === 0) continue;
-        const event = (now & bit) === 0 ? 'problem_resolved' : 'problem';
-        changes.push({ at: realNs, event, node: this.#names[first + i]!, problem });
+        const change = { at: piece.realNs, node: this.#names[first + i]!, problem };
+        if ((now & bit) !== 0) changes.push({ ...change, event: 'problem' });
+        else
+          changes.push({ ...change, event: 'problem_resolved', seen_ms: piece.memoryOf(i)?.episode(problem)?.seenMs });
       }
     }
   }
@@ -453,10 +464,9 @@ export class ChangeFollower {
 
 const SILENT = NUMBERED.indexOf('silent');
 
-const stateOf = (number: number) => NUMBERED[number] as State;
+const [NOW, RECENTLY] = [1, 2];
 
-/** The numbers of the states in which a node's problems are judged. */
-const HEARD = new Set((['live', 'uncertain'] satisfies State[]).map(state => NUMBERED.indexOf(state)));
+const stateOf = (number: number) => NUMBERED[number] as State;
 
 const realNow = () => BigInt(Date.now()) * 1_000_000n;
 

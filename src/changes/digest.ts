@@ -66,6 +66,10 @@ class Digest extends Snapshot {
     return this.gathered.memories.has(index);
   }
 
+  protected override openOf(index: number): number {
+    return this.memoryOf(index)?.recentBits ?? 0;
+  }
+
   override memoryOf(index: number): Memory | undefined {
     return this.gathered.memories.get(index, Number(this.evidence.nowNs / 1_000_000n));
   }

@@ -43,7 +43,7 @@ const timeText = (seconds: number, nowMs: number) =>
 
 function jobLine(job: SchedulerJob, nowMs: number): string {
   const { id, user, nodes, end_s } = job;
-  const elapsed = elapsedText(job);
+  const elapsed = elapsedText(job, nowMs);
   const since = elapsed === undefined ? '' : `, for ${elapsed}`;
   const ends = end_s === undefined ? 'no end is known' : `ends by ${timeText(end_s, nowMs)}`;
   return `  job ${oneLine(id)} of ${oneLine(user)} on ${oneLine(nodes)}${since}, ${ends}`;

@@ -6,6 +6,7 @@ import type { TroubleInfo } from '../acks/info.js';
 import { elapsedMs, jobLines, jobNotes, jobPageJson, MEMBER_COLUMNS, noJobText } from '../jobs/jobfacts.js';
 import { jobsNamed, type ListedJob } from '../jobs/joblist.js';
 import { membersOf } from '../jobs/jobmembers.js';
+import { lookMs } from '../presentation/summary.js';
 import { survey } from '../query/survey.js';
 import type { Painter } from '../terminal/style.js';
 import { tableLines, wrapped } from '../text/layout.js';
@@ -28,7 +29,7 @@ function troubleAbout({ found, slurm }: SchedulerLook, { job, names }: ListedJob
   const chosen = survey(found.snapshot, { among: names });
   const scheduler = slurm.isKnown ? slurm : undefined;
   const { board, journalRun: journals } = options;
-  const withinMs = elapsedMs(job, Number(found.snapshot.realNs / 1_000_000n));
+  const withinMs = elapsedMs(job, lookMs(found.snapshot));
   const lines = troubleOf(chosen, { scheduler, journals, withinMs, ...readAcks(board) });
   return lines.filter(({ nodes }) => nodes !== undefined).map(line => withoutJob(line, job.id));
 }
@@ -45,11 +46,11 @@ function pageLines(row: ListedJob, look: SchedulerLook, options: PageOptions, pa
   const { width, long } = options;
   const members = membersIn(look, row);
   const shown = long ? members : members.slice(0, ROWS);
-  const nowMs = Number(look.found.snapshot.realNs / 1_000_000n);
+  const nowMs = lookMs(look.found.snapshot);
   const trouble = troubleLines(troubleAbout(look, row, options), { nowMs, width, paint }).flat();
   const [titles = '', ...rows] = tableLines(MEMBER_COLUMNS, shown, width);
   const more = members.length - shown.length;
-  const head = jobLines(row).flatMap(line => wrapped(line, width));
+  const head = jobLines(row, nowMs).flatMap(line => wrapped(line, width));
   return [
     ...(look.slurm.trouble === undefined ? head : head.map(line => paint.state('left', line))),
     ...(trouble.length === 0 ? [] : ['', ...trouble]),

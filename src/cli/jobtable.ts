@@ -2,15 +2,16 @@
 
 import { brief, elapsedText, memoryText, percent, statesText } from '../jobs/jobfacts.js';
 import type { ListedJob } from '../jobs/joblist.js';
+import { lookMs } from '../presentation/summary.js';
 import { NOTHING, type TableColumn } from '../text/layout.js';
 import { oneLine } from '../text/text.js';
 import { type LookResult, rowsText, type SchedulerLook } from './schedulerlook.js';
 
-const COLUMNS: readonly TableColumn<ListedJob>[] = [
+const columnsAt = (nowMs: number): readonly TableColumn<ListedJob>[] => [
   { title: 'JOB', text: ({ job }) => oneLine(job.id), shrinks: 16 },
   { title: 'USER', isLeft: true, text: ({ job }) => oneLine(job.user), shrinks: 12 },
   { title: 'STATE', isLeft: true, text: ({ job }) => oneLine(job.state), leaves: 1, shrinks: 12 },
-  { title: 'TIME', text: ({ job }) => elapsedText(job), leaves: 2 },
+  { title: 'TIME', text: ({ job }) => elapsedText(job, nowMs), leaves: 2 },
   { title: 'NODES', text: statesText },
   { title: 'CPUS', text: ({ job }) => (job.cpus === 0 ? undefined : String(job.cpus)), leaves: 5 },
   { title: 'BUSY', text: ({ told }) => told.cpus_busy?.toFixed(1), leaves: 8 },
@@ -32,10 +33,11 @@ const COLUMNS: readonly TableColumn<ListedJob>[] = [
 ];
 
 /** A table of these jobs. */
-export function showJobs(jobs: readonly ListedJob[], { slurm }: SchedulerLook, long?: boolean): LookResult {
+export function showJobs(jobs: readonly ListedJob[], { slurm, found }: SchedulerLook, long?: boolean): LookResult {
+  const columns = columnsAt(lookMs(found.snapshot));
   return {
     key: 'jobs',
     json: () => jobs.map(({ told }) => told),
-    lines: paint => rowsText('jobs', COLUMNS, jobs, { slurm, long, paint }),
+    lines: paint => rowsText('jobs', columns, jobs, { slurm, long, paint }),
   };
 }

@@ -7,6 +7,8 @@ import { schedulerSection } from '../jobs/schedulernode.js';
 import { defineVerb, parseVerb, UsageError } from '../options/options.js';
 import { nodeSheet } from '../presentation/nodesheet.js';
 import { jsonPieces } from '../presentation/statusjson.js';
+import { lookMs } from '../presentation/summary.js';
+import { sharedTexts } from '../presentation/troublelines.js';
 import { type Surveyed, survey } from '../query/survey.js';
 import { schedulerViewOf } from '../schedulerfile/schedulerview.js';
 import { NO_BOARD, unknownText } from '../shm/noboard.js';
@@ -18,7 +20,7 @@ import { withId } from '../text/jobnames.js';
 import { wrapped } from '../text/layout.js';
 import { print, terminalWidth } from '../text/output.js';
 import { oneLine } from '../text/text.js';
-import { troubleAndSentences } from '../trouble/trouble.js';
+import { troubleAndSentences, troubleOf } from '../trouble/trouble.js';
 import { nodePage } from './nodepage.js';
 
 export const verb = defineVerb({
@@ -58,11 +60,22 @@ export async function main(argv: string[]): Promise<number> {
     const among = [...(values.nodes ?? []), ...asked.nodes, ...chosen];
     const noJobs = asked.jobs.filter((_, i) => jobs[i]?.length === 0).map(id => noJobText(id, []));
     const found = survey(snapshot, { among });
+    const nowMs = lookMs(snapshot);
+    const scheduler = slurm.isKnown ? slurm : undefined;
+    const besides = { scheduler, journals: values.journalRun, ...readAcks(values.board) };
+    // Of one of many it is told what has happened to all of them.
+    const trouble = values.json ? [] : troubleOf(survey(snapshot), besides);
     const paint = painter(values.color);
     const width = Math.min(terminalWidth(), LONGEST_LINE);
     const page = ({ index }: Surveyed) => {
       const node = snapshot.node(index);
-      const { head, lines } = nodeSheet(node, paint, width, schedulerSection(slurm, node.name));
+      const { head, lines } = nodeSheet(
+        node,
+        paint,
+        width,
+        schedulerSection(slurm, node.name, nowMs),
+        sharedTexts(trouble, node.name, nowMs),
+      );
       const every = values.raw && nodePage(node, paint, terminalWidth(Number.POSITIVE_INFINITY));
       return [...head, ...(every || lines)];
     };
@@ -70,10 +83,8 @@ export async function main(argv: string[]): Promise<number> {
     const byName = new Map(found.nodes.map(node => [node.name, node]));
     const nodes = [...new Set(among)].flatMap(name => byName.get(name) ?? []);
     if (values.json) {
-      const scheduler = slurm.isKnown ? slurm : undefined;
-      const besides = { scheduler, journals: values.journalRun, ...readAcks(values.board) };
       const of_user = asked.both.length === 0 ? undefined : [...nodesOfJobs(slurm, of(asked.both))];
-      const contents = () => ({ nodes, ...troubleAndSentences(found, besides), of_user });
+      const contents = () => ({ nodes, standing: found.standing, ...troubleAndSentences(found, besides), of_user });
       await print(jsonPieces(snapshot, contents, { slurm: scheduler }));
     } else {
       await print(nodes.map((node, i) => `${i > 0 ? '\n' : ''}${page(node).join('\n')}\n`));

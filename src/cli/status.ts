@@ -153,6 +153,7 @@ async function answer(
     const grouping = by && (await import('../query/groups.js'));
     const contents = () => ({
       ...troubleAndSentences(found, besides),
+      standing: found.standing,
       nodes: ordered(exceptions(found, options.exceptions), by ? undefined : sort),
       totals: totalsOf(found),
       groups: by && grouping?.groupsJson(snapshot, grouping.groups(found, by, sort), columns),

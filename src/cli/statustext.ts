@@ -2,7 +2,7 @@
 
 import { schedulerColumns } from '../jobs/schedulernode.js';
 import type { Grouping } from '../options/options.js';
-import { headline } from '../presentation/summary.js';
+import { headline, lookMs } from '../presentation/summary.js';
 import { troubleText } from '../presentation/troublelines.js';
 import type { NodeGroup } from '../query/groups.js';
 import { ordered } from '../query/sorting.js';
@@ -11,11 +11,12 @@ import type { SchedulerView } from '../schedulerfile/schedulerview.js';
 import { isHeard, linkName } from '../shm/links.js';
 import { STATES, type State } from '../shm/liveness.js';
 import { PROBLEM_TEXT, problemsOf } from '../shm/problems.js';
-import { plural, shortTimeOf } from '../shm/sentences.js';
+import { lastingMs, plural, shortTimeOf } from '../shm/sentences.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import type { Painter } from '../terminal/style.js';
 import { foldParts } from '../text/hostlists.js';
 import { inLines, separated, wrapped } from '../text/layout.js';
+import { roughly } from '../text/roughly.js';
 import { oneLine } from '../text/text.js';
 import type { Anomaly } from '../trouble/findings.js';
 import { type Besides, troubleAndSentences } from '../trouble/trouble.js';
@@ -100,7 +101,7 @@ export interface FoldedState {
 /** Reports that are no further apart may be the last ones of nodes that died at once, ms. */
 const AT_ONCE_MS = 1000;
 
-/** Since when these nodes of one state are in it: `since 14:02:32`, or `from 14:02:20 to 14:02:33`. */
+/** Since when these nodes of one state are in it: `16 min, since 14:02:32`; if not all at once, `16 min, since 14:02:20, the last since 14:02:33`. */
 function sinceText(snapshot: Snapshot, state: State, nodes: readonly Surveyed[]): string | undefined {
   if (state === 'live' || state === 'unknown' || state === 'never') return undefined;
   let [least, most] = [Number.POSITIVE_INFINITY, 0];
@@ -109,7 +110,8 @@ function sinceText(snapshot: Snapshot, state: State, nodes: readonly Surveyed[])
     [least, most] = [Math.min(least, age), Math.max(most, age)];
   }
   const [first, last] = [shortTimeOf(snapshot, most), shortTimeOf(snapshot, least)];
-  return most - least <= AT_ONCE_MS || first === last ? `since ${first}` : `from ${first} to ${last}`;
+  const since = `${roughly(lastingMs(snapshot, most))}, since ${first}`;
+  return most - least <= AT_ONCE_MS || first === last ? since : `${since}, the last since ${last}`;
 }
 
 export function foldStates(snapshot: Snapshot, nodes: readonly Surveyed[]): FoldedState[] {
@@ -221,9 +223,6 @@ export const totalsLines = (parts: readonly string[], width: number): string[] =
     '  ',
   );
 
-/** The time of the look, ms since 1970. */
-export const lookMs = ({ realNs }: Snapshot) => Number(realNs / 1_000_000n);
-
 /** The list of trouble, and the sentences. What is over is no exception. */
 function shownTrouble(found: Survey, { besides, exceptions }: StatusLayout) {
   const { trouble, odd } = troubleAndSentences(found, besides);
@@ -334,12 +333,13 @@ export async function plainText(found: Survey, look: StatusLayout): Promise<stri
     );
   }
   for (const { state, count, since, parts } of foldStates(snapshot, folded))
-    out.push(`${state}${since === undefined ? '' : ` ${since}`}, ${plural(count)}: ${parts.join(', ')}.\n`);
+    out.push(`${state}${since === undefined ? '' : ` for ${since}`}, ${plural(count)}: ${parts.join(', ')}.\n`);
   const { trouble, odd } = shownTrouble(found, look);
   for (const line of trouble) {
-    const { severity, since, text } = troubleText(line, lookMs(snapshot), look.long);
-    const when = since === 'now' ? since : `since ${since}`;
-    out.push(`${severity[0]?.toUpperCase()}${severity.slice(1)}, ${when}: ${text}.\n`);
+    const { severity, lasting, since, text } = troubleText(line, lookMs(snapshot), look.long);
+    const when =
+      since === '' ? '' : `, ${line.dim === 'ended' ? `for ${lasting} from` : `for ${lasting}, since`} ${since}`;
+    out.push(`${severity[0]?.toUpperCase()}${severity.slice(1)}${when}: ${text}.\n`);
   }
   if (look.long) out.push(...odd.map(({ text }) => `In detail: ${text}.\n`));
   return [...out, ...closerLook(found, odd).map(text => `${text}\n`)];

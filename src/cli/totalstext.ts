@@ -24,7 +24,7 @@ function flow(first: number, one: string, second: number, other: string): string
  * many nodes it was measured, unless on all. Empty for fewer than two nodes, because a table says as much.
  */
 export function totalsTexts(found: Survey): string[] {
-  const { live } = found.counts;
+  const { live } = found.standing.states;
   const totals = live > 1 ? totalsOf(found) : undefined;
   if (totals === undefined) return [];
   const { cpus, memory, network, fabric, disks, gpus, power } = totals;

@@ -1,4 +1,4 @@
-// The list of trouble as a table for terminals: how severe, since when, and the rest with its own indent.
+// The list of trouble as a table for terminals: how severe, for how long, since when, and the rest with its own indent.
 
 import type { TroubleInfo } from '../acks/info.js';
 import { troubleText } from '../presentation/troublelines.js';
@@ -11,9 +11,10 @@ export function troubleLines(
   { nowMs, width, paint, whole }: { nowMs: number; width: number; paint: Painter; whole?: boolean | undefined },
 ): string[][] {
   const texts = trouble.map(line => ({ dim: line.dim, ...troubleText(line, nowMs, whole) }));
-  const [severe, long] = [widest(texts.map(t => t.severity)), widest(texts.map(t => t.since))];
-  return texts.map(({ severity, since, text, dim }) => {
-    const head = `${padded(severity, severe)}  ${padded(since, long)}  `;
+  const wide = (['severity', 'lasting', 'since'] as const).map(part => widest(texts.map(text => text[part])));
+  return texts.map(({ severity, lasting, since, text, dim }) => {
+    const [severe = 0, long = 0, at = 0] = wide;
+    const head = `${padded(severity, severe)}  ${lasting.padStart(long)}  ${padded(since, at)}  `;
     return wrapped(text, Math.max(8, width - head.length)).map((part, i) =>
       paint.trouble(dim === undefined ? severity : 'dim', `${i === 0 ? head : ' '.repeat(head.length)}${part}`),
     );

@@ -7,7 +7,7 @@ import { EventFeed } from '../events/eventfeed.js';
 import type { Grouping } from '../options/options.js';
 import { chosenColumns, sortField } from '../query/columns.js';
 import { Roster } from '../query/sorting.js';
-import { survey } from '../query/survey.js';
+import { type Surveyed, survey } from '../query/survey.js';
 import { SchedulerViewFollower } from '../schedulerfile/schedulerview.js';
 import { FileFollower } from '../service/leftfile.js';
 import { endBySignal } from '../service/process.js';
@@ -48,6 +48,9 @@ interface Start {
 const PERIOD_MS = 1000;
 /** For how long the trouble of the last look stays on the screen while no node or link changes its state. */
 const TROUBLE_FOR_MS = 4500;
+/** Another number means that another node has a problem, or had one recently. */
+const illness = (all: readonly Surveyed[]) =>
+  all.reduce((sum, { problems, recent }) => (Math.imul(sum, 31) + Math.imul(problems, 65_537) + recent) | 0, 0);
 /** The parts of a view that determine which rows there are, and their order. */
 const ASKED = ['sort', 'exceptions', 'long', 'grouped', 'filter'] as const;
 const ENDS = ['SIGINT', 'SIGTERM', 'SIGQUIT'] as const;
@@ -112,7 +115,7 @@ class Session {
     } catch (error) {
       if (!(error instanceof NoBoard)) throw error;
       this.#events.follow(++this.#looks, undefined);
-      this.#seen = { absent: error.message };
+      this.#seen = { absent: error.message, atMs: Date.now() };
     }
   }
 
@@ -127,7 +130,9 @@ class Session {
     const slurm = this.#jobs ? scheduler : undefined;
     const { filter } = this.#view;
     const links = snapshot.links.map(({ state, darkSinceNs }) => `${state} ${darkSinceNs}`);
-    const states = [snapshot.filtering, ...Object.values(found.counts), ...links].join(' ');
+    const states = [snapshot.filtering, ...Object.values(found.standing.states), ...links, illness(found.all)].join(
+      ' ',
+    );
     const now = performance.now();
     // Comparing all nodes takes as long as everything else, and trouble among unchanged nodes changes slowly.
     const acks = this.#acks.found;

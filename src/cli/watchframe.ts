@@ -6,13 +6,14 @@ import type { KeptEvent } from '../events/eventlog.js';
 import { schedulerColumns, schedulerSection } from '../jobs/schedulernode.js';
 import type { Grouping } from '../options/options.js';
 import { nodeSheet } from '../presentation/nodesheet.js';
-import { headline } from '../presentation/summary.js';
-import { timeText } from '../presentation/troublelines.js';
+import { headline, lookMs } from '../presentation/summary.js';
+import { sharedTexts, timeText } from '../presentation/troublelines.js';
 import { COLUMNS, type Column, type ExtraColumn, layOut, sortField } from '../query/columns.js';
 import { groupLines, groups, labelOf, meansShown, type NodeGroup } from '../query/groups.js';
 import { type Comparison, inOrder, worstFirst } from '../query/sorting.js';
 import { isException, type Survey, type Surveyed } from '../query/survey.js';
 import type { SchedulerView } from '../schedulerfile/schedulerview.js';
+import { wallTime } from '../shm/sentences.js';
 import { clip, type Size } from '../terminal/screen.js';
 import type { Painter } from '../terminal/style.js';
 import { NameRanges } from '../text/hostlists.js';
@@ -25,7 +26,6 @@ import {
   type FoldedState,
   foldedLines,
   foldStates,
-  lookMs,
   totalsLines,
   unmatched,
   wrappedText,
@@ -36,7 +36,7 @@ import { type Prompt, type ShownScreen, settled, type WatchRow, type WatchView, 
 
 /** A board that was seen, or the reason why there was none. */
 export type BoardSeen =
-  | { readonly absent: string }
+  | { readonly absent: string; readonly atMs?: number }
   | {
       readonly found: Survey;
       readonly body: Body;
@@ -241,6 +241,21 @@ function groupTable(
   };
 }
 
+/** The width of a clock time; the present one stands at the right of the first line. */
+const CLOCK = '14:03:21'.length;
+
+/** Empty: nobody has looked yet. */
+function presentTime(now: BoardSeen): string {
+  const ms = 'absent' in now ? now.atMs : lookMs(now.found.snapshot);
+  return ms === undefined ? '' : wallTime(ms).slice(11);
+}
+
+/** The line that sums up, with room for the time. */
+const summaryLines = (found: Survey, columns: number) =>
+  wrappedText(headline(found), Math.max(CLOCK, columns - CLOCK - 2))
+    .split('\n')
+    .slice(0, 2);
+
 /** If the screen has fewer rows than this, the address is left out. */
 const ADDRESS_ROWS = 4;
 
@@ -260,8 +275,9 @@ function screenful(view: WatchView, now: BoardSeen, size: Size, look: Appearance
   const { paint } = look;
   const { columns, rows } = size;
   const bottom = (line: string) => (view.prompt ? promptLine(view.prompt, columns, paint) : line);
-  const page: Framer = (lines, last, shown = {}, next = view) => ({
-    lines: filled(lines, bottom(last), rows),
+  const time = presentTime(now);
+  const page: Framer = ([first = '', ...others], last, shown = {}, next = view) => ({
+    lines: filled([ends(first, time, columns), ...others], bottom(last), rows),
     view: next,
     shown: { rows: [], room: Math.max(0, rows - 3), columns: [], ...shown },
   });
@@ -288,11 +304,20 @@ const range = (first: number, last: number, all: number) => (all === 0 ? '' : `$
 
 const BACK = 'q, Esc back';
 
-function nodePage(view: WatchView, { found, slurm }: Present, size: Size, look: Appearance, page: Framer): WatchFrame {
+function nodePage(
+  view: WatchView,
+  { found, slurm, trouble }: Present,
+  size: Size,
+  look: Appearance,
+  page: Framer,
+): WatchFrame {
   const surveyed = found.all.find(({ name }) => name === view.selected.name);
   if (surveyed === undefined) return page([`${view.selected.name} is not on the board`], BACK);
   const node = found.snapshot.node(surveyed.index);
-  const { head, lines } = nodeSheet(node, look.paint, size.columns, slurm && schedulerSection(slurm, surveyed.name));
+  const nowMs = lookMs(found.snapshot);
+  const besides = slurm && schedulerSection(slurm, surveyed.name, nowMs);
+  const shared = sharedTexts(trouble, surveyed.name, nowMs);
+  const { head, lines } = nodeSheet(node, look.paint, size.columns, besides, shared);
   return scrolledPage(view, head, lines, size, page);
 }
 
@@ -317,7 +342,7 @@ function troublePage(
   look: Appearance,
   page: Framer,
 ): WatchFrame {
-  const head = wrappedText(headline(found), size.columns).split('\n').slice(0, 2);
+  const head = summaryLines(found, size.columns);
   const asked = { nowMs: lookMs(found.snapshot), width: size.columns, paint: look.paint, whole: true };
   const lines = troubleLines(trouble, asked).flat();
   return scrolledPage(view, head, lines.length === 0 ? ['no trouble'] : lines, size, page);
@@ -346,7 +371,7 @@ function linesAbove(
   look: Appearance,
   folded: number | undefined,
 ): string[] {
-  const summary = wrappedText(headline(found), columns).split('\n').slice(0, 2);
+  const summary = summaryLines(found, columns);
   const only = restrictions(view);
   const needed = summary.length + only.length + 2;
   const sums = totalsLines(totals, columns);

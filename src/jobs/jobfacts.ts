@@ -9,6 +9,7 @@ import type { SchedulerView } from '../schedulerfile/schedulerview.js';
 import { STATES, type State } from '../shm/liveness.js';
 import { plural } from '../shm/sentences.js';
 import type { Node } from '../shm/snapshot.js';
+import { healthTexts } from '../shm/standing.js';
 import { formatDuration } from '../text/durations.js';
 import { shownNames } from '../text/hostlists.js';
 import { cutTo, NOTHING, type TableColumn } from '../text/layout.js';
@@ -44,8 +45,8 @@ export function elapsedMs({ start_s }: SchedulerJob, nowMs: number): number | un
   return start_s === undefined ? undefined : Math.max(0, nowMs - start_s * 1000);
 }
 
-export function elapsedText(job: SchedulerJob): string | undefined {
-  const ms = elapsedMs(job, Date.now());
+export function elapsedText(job: SchedulerJob, nowMs: number): string | undefined {
+  const ms = elapsedMs(job, nowMs);
   return ms === undefined ? undefined : formatDuration(ms);
 }
 
@@ -100,11 +101,11 @@ export const MEMBER_COLUMNS: readonly TableColumn<JobMember>[] = [
   { title: 'DIFFERS', isLeft: true, text: member => cutTo(differsText(member) ?? NOTHING, DIFFERS_MOST) },
 ];
 
-/** What the job is, in lines. */
-export function jobLines(row: ListedJob): string[] {
+/** What the job is, in lines. `nowMs`: the time of the look, ms since 1970. */
+export function jobLines(row: ListedJob, nowMs: number): string[] {
   const { job, names, told } = row;
   const { states, alone, cpus_busy: busy, efficiency, gpus, gpus_busy } = told;
-  const time = elapsedText(job);
+  const time = elapsedText(job, nowMs);
   const head = [
     `job ${brief(job.id)}`,
     ...(job.name === '' ? [] : [`(${brief(job.name)})`]),
@@ -122,7 +123,7 @@ export function jobLines(row: ListedJob): string[] {
       : []),
   ];
   const isAllLive = Object.keys(states).join() === 'live';
-  const nodes = `${plural(names.length)}, ${isAllLive ? 'all live' : statesText(row)}: ${shownNames(names)}`;
+  const nodes = `${plural(names.length)}, ${[isAllLive ? 'all live' : statesText(row), ...healthTexts(told)].join(', ')}: ${shownNames(names)}`;
   return [
     `${head}: ${brief(job.state)}${time === undefined ? '' : ` for ${time}`}`,
     nodes,

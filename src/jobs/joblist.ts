@@ -40,6 +40,7 @@ type JobNumbers = { readonly [N in keyof typeof READINGS]: number | undefined };
 export interface JobNode extends JobNumbers {
   readonly state: State;
   readonly problems: readonly Problem[];
+  readonly recently: readonly Problem[];
 }
 
 /** Looks up the node of a name, once; undefined: it is not on the board. */
@@ -55,7 +56,7 @@ export function nodesOf({ snapshot, all }: Survey): (name: string) => JobNode | 
       return typeof value === 'number' ? value : undefined;
     };
     const numbers = Object.fromEntries(WHAT.map(what => [what, number(what)])) as JobNumbers;
-    const one = { state: node.state, problems: node.problems, ...numbers };
+    const one = { state: node.state, problems: node.problems, recently: node.recently, ...numbers };
     found.set(name, one);
     return one;
   };
@@ -76,6 +77,15 @@ const product = (a: number | undefined, b: number | undefined) =>
 
 /** Ranks for the worst node: first states worse than live, then unhealthy, then absent, then idle. */
 const [UNHEALTHY, ABSENT, WELL] = [STATES.length, STATES.length + PROBLEMS.length, STATES.length + PROBLEMS.length + 1];
+
+/** How many of these have a problem, and how many others had one recently. */
+function illOf(nodes: readonly (JobNode | undefined)[]): Pick<JobInfo, 'unhealthy' | 'recently'> {
+  const count = (is: (node: JobNode) => boolean) => nodes.filter(node => node !== undefined && is(node)).length;
+  return {
+    unhealthy: count(({ problems }) => problems.length > 0),
+    recently: count(({ problems, recently }) => problems.length === 0 && recently.length > 0),
+  };
+}
 
 function listJob(job: SchedulerJob, slurm: SchedulerView, nodeOf: (name: string) => JobNode | undefined): ListedJob {
   const nodeNames = expandNodeNames(job.nodes);
@@ -119,6 +129,7 @@ function listJob(job: SchedulerJob, slurm: SchedulerView, nodeOf: (name: string)
     },
     node_count: names.length,
     states,
+    ...illOf(nodes),
     alone,
     cpus,
     cpus_busy: busy === undefined ? undefined : busy / 100,

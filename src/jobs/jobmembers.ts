@@ -31,6 +31,8 @@ export interface JobMember {
   readonly name: string;
   readonly state: State | 'absent';
   readonly problems: readonly Problem[];
+  /** Those that it had recently. */
+  readonly recently: readonly Problem[];
   /** undefined: it is not on the board. */
   readonly node: Node | undefined;
   /** What is compared of it, the worst deviation first; empty: it is not live, or there are too few others. */
@@ -138,9 +140,9 @@ export function membersOf(
     for (const [node, differences] of found) compared.set(node, { differences, hardware });
   }
   const members = nodes.map((node, i): JobMember => {
-    const { state = 'absent', problems = [] } = node ?? {};
+    const { state = 'absent', problems = [], recently = [] } = node ?? {};
     const { differences = [], hardware } = (node && compared.get(node)) ?? {};
-    return { name: names[i] as string, state, problems, node, differences, hardware };
+    return { name: names[i] as string, state, problems, recently, node, differences, hardware };
   });
   // Differences that are told, and then names: who hardly differs keeps its place at the next look.
   const rank = (member: JobMember) => (member.state === 'live' ? (toldOf(member)?.deviation ?? 0) : -1);
@@ -153,7 +155,7 @@ const TOLD = ['mem', 'throttle_events', 'edac_ce', 'edac_ue'].map(name => readin
 const rounded = (value: number) => Number(value.toPrecision(6));
 
 /** One node of a job, for programs. */
-export function memberJson({ name, state, problems, node, differences, hardware }: JobMember) {
+export function memberJson({ name, state, problems, recently, node, differences, hardware }: JobMember) {
   const told = [...ROWS.map(({ reading }) => reading), ...TOLD].flatMap(reading => {
     const value = node === undefined ? Number.NaN : numberOf(reading, node);
     return Number.isNaN(value) ? [] : [[reading.name, rounded(value)]];
@@ -162,6 +164,7 @@ export function memberJson({ name, state, problems, node, differences, hardware 
     name,
     state,
     problems,
+    recently,
     hardware,
     readings: Object.fromEntries(told) as Record<string, number>,
     compared: Object.fromEntries(

@@ -40,14 +40,14 @@ export function schedulerColumns(scheduler: SchedulerView, isWhole = false): Sch
   ];
 }
 
-function facts(scheduler: SchedulerView, name: string): string[][] {
+function facts(scheduler: SchedulerView, name: string, nowMs: number): string[][] {
   const side = scheduler.of(name);
   const partial = scheduler.partial.map(text => [text]);
   // The node may be among those that were left out of the scheduler's answer.
   if (side === undefined) return scheduler.state?.nodes.left_out ? partial : [];
   const { node, jobs } = side;
   const since = (s: number | undefined) =>
-    s === undefined ? '' : ` for ${formatDuration(Math.max(0, Date.now() - s * 1000))}`;
+    s === undefined ? '' : ` for ${formatDuration(Math.max(0, nowMs - s * 1000))}`;
   const by = node.reason_by ? ` (${oneLine(node.reason_by)}${since(node.reason_s)})` : '';
   return [
     [
@@ -69,7 +69,7 @@ function facts(scheduler: SchedulerView, name: string): string[][] {
   ];
 }
 
-/** One node as a part of its page. */
-export function schedulerSection(scheduler: SchedulerView, name: string): Section {
-  return { title: scheduler.name, facts: facts(scheduler, name) };
+/** One node as a part of its page. `nowMs`: the time of the look, ms since 1970. */
+export function schedulerSection(scheduler: SchedulerView, name: string, nowMs: number): Section {
+  return { title: scheduler.name, facts: facts(scheduler, name, nowMs) };
 }

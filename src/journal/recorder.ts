@@ -2,13 +2,14 @@
 // outlive the journal's daemon, so that what happened while it did not run is found afterwards. Writes nothing itself.
 
 import type { Ack } from '../acks/acks.js';
-import { type BoardChange, ChangeFollower, type RememberedChange, type StateCounts } from '../changes/changes.js';
+import { type BoardChange, ChangeFollower, type RememberedChange } from '../changes/changes.js';
 import { ENDS, type Happening, type JournalJob, LATER_MS, type Line, lineId } from '../journalfile/format.js';
 import type { PublishedOrder } from '../schedulerfile/orderfile.js';
 import type { SchedulerState } from '../schedulerfile/statefile.js';
 import type { Memory } from '../shm/memory.js';
 import { PROBLEMS, type Problem } from '../shm/problems.js';
 import type { BoardReader } from '../shm/reader.js';
+import type { Standing } from '../shm/standing.js';
 import { BOARD_MOST, expand, NameRanges } from '../text/hostlists.js';
 import { Going } from './going.js';
 import { countsOf, EventGrouping, happeningOf, Limiter, type Occurrence } from './grouping.js';
@@ -152,7 +153,7 @@ export class JournalRecorder {
   }
 
   /** The daemon starts: what was going on when it ended goes on, unless the board says otherwise. */
-  #begin({ nodes: count, states }: StateCounts): RecordedLine[] {
+  #begin({ nodes: count, states }: Standing): RecordedLine[] {
     const repeated = [...this.#going.repeated()];
     const lines = [this.#entry({ event: 'begin', version: this.version, count, states })];
     for (const line of repeated) {

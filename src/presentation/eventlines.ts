@@ -1,10 +1,11 @@
 // What has happened, as lines for people and objects for programs. Pure.
 
-import type { BoardChange, StateCounts } from '../changes/changes.js';
+import type { BoardChange } from '../changes/changes.js';
 import { afterEvent, type SaidWord } from '../changes/lastwords.js';
 import { unknownText } from '../shm/noboard.js';
 import { PROBLEM_TEXT } from '../shm/problems.js';
-import { CLOCK_UNMEASURED, countTexts, plural, reasonText, wallTime } from '../shm/sentences.js';
+import { CLOCK_UNMEASURED, plural, reasonText, wallTime } from '../shm/sentences.js';
+import { type Standing, standingTexts } from '../shm/standing.js';
 import type { Painter } from '../terminal/style.js';
 import { formatDuration } from '../text/durations.js';
 import { fold } from '../text/hostlists.js';
@@ -25,13 +26,13 @@ export function kindsOf(happening: object): unknown[] {
   return [comes, to, from === 'silent' && 'heard_again'];
 }
 
-function standingText({ nodes, states, unhealthy }: StateCounts): string {
-  const counts = countTexts(states, unhealthy);
-  return `${plural(nodes)}${counts.length > 0 ? `: ${counts.join(', ')}` : ''}`;
+function standingText(standing: Standing): string {
+  const counts = standingTexts(standing);
+  return `${plural(standing.nodes)}${counts.length > 0 ? `: ${counts.join(', ')}` : ''}`;
 }
 
 /** The same after what happened; a journal does not always have it. */
-const thenStanding = (standing: StateCounts) => (standing.states === undefined ? '' : `: ${standingText(standing)}`);
+const thenStanding = (standing: Standing) => (standing.states === undefined ? '' : `: ${standingText(standing)}`);
 
 const refusedFor = (reason = '') => (reason === 'clock' ? CLOCK_UNMEASURED : reasonText({ reason, offsetUs: 0 }));
 
@@ -120,10 +121,10 @@ function ordinal(number: number): string {
 }
 
 /** The range of the ages, from youngest to oldest; empty if none is known. */
-function agesText(ages: readonly number[]): string {
+function agesText(ages: readonly number[], verb: string): string {
   if (ages.length === 0) return '';
   const [least, most] = [formatDuration(Math.min(...ages)), formatDuration(Math.max(...ages))];
-  return `, last heard ${least === most ? least : `${least} to ${most}`} ago`;
+  return `, last ${verb} ${least === most ? least : `${least} to ${most}`} ago`;
 }
 
 /** Events of several nodes within so many ns become one line. A look covers a second, and the board's ring hours. */
@@ -162,6 +163,7 @@ function together(happenings: readonly BoardChange[], paint: Painter): Together[
     one.nodes.push(node);
     if (happening.event === 'state' && happening.to !== 'live' && happening.age_ms !== undefined)
       one.ages.push(happening.age_ms);
+    if (happening.event === 'problem_resolved' && happening.seen_ms !== undefined) one.ages.push(happening.seen_ms);
   }
   return found;
 }
@@ -169,7 +171,7 @@ function together(happenings: readonly BoardChange[], paint: Painter): Together[
 function textOf({ happening, what, said, nodes, ages }: Together): string {
   if (what === undefined) return boardText(happening);
   const several = nodes.length > 1 ? ` (${nodes.length} nodes)` : '';
-  return `${oneLine(fold(nodes))}${several} ${what}${agesText(ages)}${afterEvent(stillOf(happening), said, nodes.length)}`;
+  return `${oneLine(fold(nodes))}${several} ${what}${agesText(ages, happening.event === 'state' ? 'heard' : 'seen')}${afterEvent(stillOf(happening), said, nodes.length)}`;
 }
 
 const milliseconds = (ns: bigint) => Number(ns / 1_000_000n);
@@ -196,9 +198,11 @@ export function foldedEvents(happenings: readonly BoardChange[], paint: Painter)
   return together(happenings, paint).map(one => {
     const { at, ...happening } = one.happening;
     // Several nodes have several ages and numbers, so these are left out.
-    const { node: _, age_ms, number, last_words, ...rest } = happening as Record<string, unknown>;
+    const { node: _, age_ms, seen_ms, number, last_words, ...rest } = happening as Record<string, unknown>;
     const single =
-      one.nodes.length > 1 ? {} : { ...(age_ms !== undefined && { age_ms }), ...(number !== undefined && { number }) };
+      one.nodes.length > 1
+        ? {}
+        : Object.fromEntries(Object.entries({ age_ms, seen_ms, number }).filter(([, value]) => value !== undefined));
     const words =
       last_words === undefined ? {} : { last_words: one.nodes.length > 1 ? { said: one.said } : last_words };
     const nodes = one.nodes.length === 0 ? {} : { nodes: fold(one.nodes), count: one.nodes.length };

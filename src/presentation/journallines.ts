@@ -73,7 +73,7 @@ function afterText({ event, from, to }: Line): string {
 
 /** The same as an event of a board, whose words are used. */
 function changeOf({ event, count, states, at: _at, nodes: _nodes, ...line }: Line): BoardChange {
-  const standing = count !== undefined && states !== undefined && { nodes: count, states, unhealthy: 0 };
+  const standing = count !== undefined && states !== undefined && { nodes: count, states, unhealthy: 0, recently: 0 };
   const counted = count !== undefined && { count };
   return {
     ...line,

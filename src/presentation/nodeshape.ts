@@ -61,6 +61,7 @@ const NODE = object({
   name: text(),
   state,
   'problems?': problems('the worst first; absent if it has none or is not heard'),
+  'recently?': problems('those that it does not have now, but had within their quiet times'),
   'why?': text('that reports in its name are rejected, and why: it proves nothing about the node'),
   'age_ms?': number("time since the stamp of its last report, by the master's monotonic clock"),
   'link?': text('the name of the link through which that came'),

@@ -14,7 +14,7 @@ import { lastingText, moment, reasonText, refusalText } from '../shm/sentences.j
 import type { Node, Snapshot } from '../shm/snapshot.js';
 import type { Painter } from '../terminal/style.js';
 import { formatDuration } from '../text/durations.js';
-import { inLines, padded, separated } from '../text/layout.js';
+import { inLines, padded, separated, wrapped } from '../text/layout.js';
 import { oneLine } from '../text/text.js';
 import { goneSources } from '../trouble/remembered.js';
 
@@ -141,13 +141,15 @@ function reports(facts: NodeFacts): FactLine[] {
   ];
 }
 
-/** What its health file says, and since when; why, only the node knows. */
+/** What its health file says, and how old that is by now, which was measured with the last report; why, only the node knows. */
 function wordOfCheck(facts: NodeFacts): FactLine {
   const word = facts.text('health');
+  const age = facts.number('health_age_s');
+  const ms = age === undefined ? undefined : age * 1000 + (facts.node.ageMs ?? 0);
   return [
     word,
     facts.say('health_src', 'said by '),
-    facts.number('health_age_s') === 0 ? 'less than 1s ago' : facts.say('health_age_s', '', ' ago'),
+    ms === undefined ? undefined : ms < 1000 ? 'less than 1s ago' : `${formatDuration(ms)} ago`,
     word === 'warning' || word === 'bad' ? 'the reason is in its /run/beoboard/health' : undefined,
   ];
 }
@@ -162,15 +164,20 @@ function beginText({ snapshot, memory }: Node, problem: Problem): Fact {
 }
 
 /** What the board remembers: problems that are over or come and go, silences, and the last words before the last one. */
-function remembered({ snapshot, memory, problems, doubts, state }: Node, saying: Saying | undefined): FactLine[] {
+function remembered(
+  { snapshot, memory, problems, doubts, recently, state }: Node,
+  saying: Saying | undefined,
+): FactLine[] {
   if (memory === undefined) return lastReport(snapshot, saying, 'fell silent');
   const { silence, lastWords, sinceMs } = memory;
   const ago = (ms: number) => `${formatDuration(ms)} ago`;
   const times = (count: number) => (count === 1 ? 'once' : `${count} times in ${formatDuration(sinceMs)}`);
+  const told = [...problems, ...doubts];
+  const known = [...told, ...recently];
   const lines: FactLine[] = memory.episodes
-    .filter(({ problem, count }) => count > 1 || !(problems.includes(problem) || doubts.includes(problem)))
+    .filter(({ problem, count }) => count > 1 || !told.includes(problem))
     .map(({ problem, count, seenMs, isOver }) => [
-      `${isOver ? 'earlier' : 'recent'}: ${PROBLEM_TEXT[problem]}`,
+      `${isOver ? 'earlier' : known.includes(problem) ? 'recent' : 'known until its last report'}: ${PROBLEM_TEXT[problem]}`,
       times(count),
       `last ${ago(seenMs)}`,
     ]);
@@ -195,13 +202,13 @@ function lastReport(snapshot: Snapshot, saying: Saying | undefined, what: string
 }
 
 function health(facts: NodeFacts): FactLine[] {
-  const { snapshot, state, problems, unmeasured, doubts, memory } = facts.node;
+  const { snapshot, state, problems, recently, unmeasured, doubts, memory } = facts.node;
   // Problems of a node that is not heard are not judged.
   const isHeard = state === 'live' || state === 'uncertain';
   const gone = isHeard ? goneSources(snapshot, facts.node.index, memory) : [];
   const isWell = problems.length === 0 && doubts.length === 0 && gone.length === 0 && isHeard;
   return [
-    [isWell ? 'no problems' : undefined],
+    [isWell ? `no problems${recently.length > 0 ? ' now' : ''}` : undefined],
     ...problems.map(problem => [`problem: ${PROBLEM_TEXT[problem]}`, beginText(facts.node, problem)]),
     ...doubts.map(problem => {
       const since = `not measured since ${moment(snapshot, memory?.episode(problem)?.measuredMs ?? 0)}`;
@@ -432,24 +439,27 @@ export function nodeSections(
 
 /**
  * The page in lines: the head first, then at least one line for each part of the node of which anything is known.
- * `besides`: what the scheduler says about the node.
+ * `besides`: what the scheduler says about the node; `trouble`: what it shares with others, in sentences.
  */
 export function nodeSheet(
   node: Node,
   paint: Painter,
   width: number,
   besides?: Section,
+  trouble: readonly string[] = [],
 ): { head: string[]; lines: string[] } {
   const lines: string[] = [];
-  for (const { title, facts } of nodeSections(node, besides)) {
+  const inRoom = (some: readonly string[]) =>
+    inLines(
+      separated(some, ',').map(fact => ` ${fact}`),
+      width - INDENT,
+      '  ',
+    );
+  const parts = nodeSections(node, besides).map(({ title, facts }) => [title, facts.flatMap(inRoom)] as const);
+  const sentences = trouble.flatMap(text => wrapped(text, width - INDENT, '  '));
+  for (const [title, part] of [['Trouble', sentences] as const, ...parts]) {
     let label = title;
-    for (const line of facts.flatMap(some =>
-      inLines(
-        separated(some, ',').map(fact => ` ${fact}`),
-        width - INDENT,
-        '  ',
-      ),
-    )) {
+    for (const line of part) {
       lines.push(`${paint.title(padded(label, INDENT - 1))} ${line}`.trimEnd());
       label = '';
     }

@@ -131,6 +131,13 @@ export const SLURM = object(
   'the scheduler’s answers',
 );
 
+const ILL = {
+  unhealthy: integer('how many have a problem now'),
+  recently: integer('how many others had one within its quiet time: docs/health.md'),
+};
+/** See `Standing`. */
+export const STANDING = { nodes: integer(), states: map(integer(), 'how many in each state'), ...ILL };
+
 /** The keys of a job; see `ListedJob`. */
 export const JOB = {
   id: text(),
@@ -144,6 +151,7 @@ export const JOB = {
   nodes: list('the names on the board'),
   node_count: integer(),
   states: map(integer(), 'how many nodes in each state; absent: not on the board'),
+  ...ILL,
   alone: flag('no other job is on any of its nodes'),
   cpus: integer(),
   'cpus_busy?': number(),
@@ -167,6 +175,7 @@ export const MEMBER = object({
   name: text(),
   state: word([...terms.node_state, 'absent']),
   problems: problems('the worst first'),
+  recently: problems('those that it had within their quiet times'),
   'hardware?': word(['same', 'other', 'unknown'], 'beside its peers; absent: not compared'),
   readings: map(number()),
   compared: map(

@@ -15,6 +15,7 @@ import type { Problem } from '../shm/problems.js';
 import { visitRates } from '../shm/rates.js';
 import { refusalText } from '../shm/sentences.js';
 import type { Node, SenderEntry, Snapshot, Totals } from '../shm/snapshot.js';
+import { type Standing, standingOf } from '../shm/standing.js';
 import { Page } from '../text/buffer.js';
 import { fold } from '../text/hostlists.js';
 import { json } from '../text/output.js';
@@ -128,6 +129,7 @@ const KEYS = {
   name: keyPart('name'),
   state: keyPart('state'),
   problems: keyPart('problems'),
+  recently: keyPart('recently'),
   why: keyPart('why'),
   age: keyPart('age_ms'),
   link: keyPart('link'),
@@ -178,11 +180,12 @@ function putRates(page: Page, view: DataView, before: number | undefined, after:
 }
 
 function putNode(page: Page, node: Node, reports: LastReports): void {
-  const { view, state, reportAt: report, refusedSince, problems, lastRefusal, memory } = node;
+  const { view, state, reportAt: report, refusedSince, problems, recently, lastRefusal, memory } = node;
   const begin = page.length;
   putKeyed(page, KEYS.name, node.name);
   putKeyed(page, KEYS.state, state);
   putKeyed(page, KEYS.problems, problems.length > 0 ? problems : undefined);
+  putKeyed(page, KEYS.recently, recently.length > 0 ? recently : undefined);
   putKeyed(page, KEYS.why, refusedSince && mayBeRefused(state) ? refusalText(refusedSince) : undefined);
   putKeyed(page, KEYS.age, node.ageMs);
   putKeyed(page, KEYS.link, node.linkName);
@@ -355,6 +358,8 @@ export function boardJson(snapshot: Snapshot) {
 }
 
 interface StatusContents {
+  /** By default that of `nodes`. */
+  readonly standing?: Standing;
   readonly nodes: readonly Surveyed[];
   readonly odd: readonly Sentence[];
   readonly trouble: readonly TroubleInfo[];
@@ -393,8 +398,8 @@ function* pieces(
 ): Generator<string | Uint8Array> {
   // As bytes, which are sent at once: the reader has something to read while the nodes are compared and sorted.
   yield Buffer.from(`{"schema":1,"board":${json(boardJson(snapshot))}`);
-  const { nodes, odd, trouble, totals, groups, of_user } = contents();
-  yield `,"anomalies":${json(odd.map(anomalyJson))},"trouble":${json(trouble)},`;
+  const { standing, nodes, odd, trouble, totals, groups, of_user } = contents();
+  yield `,"counts":${json(standing ?? standingOf(snapshot, nodes))},"anomalies":${json(odd.map(anomalyJson))},"trouble":${json(trouble)},`;
   if (slurm !== undefined) yield `"slurm":${json(slurm.head)},`;
   if (totals !== undefined) yield `"totals":${json(totals)},`;
   if (groups !== undefined) yield `"groups":${json(groups)},`;

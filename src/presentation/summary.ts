@@ -1,12 +1,12 @@
 // The line that sums up a board: the states of its nodes, for how long the receiver has listened without gaps, and
 // what was rejected or dropped. Pure.
 
-import type { Survey } from '../query/survey.js';
 import { earlyDrops } from '../shm/header.js';
 import { type LinkEntry, linkName, linkState, listenedMs } from '../shm/links.js';
 import { unknownText } from '../shm/noboard.js';
-import { countTexts, mirrorText, plural } from '../shm/sentences.js';
+import { instantOf, mirrorText, plural } from '../shm/sentences.js';
 import type { Snapshot } from '../shm/snapshot.js';
+import { type Standing, standingTexts } from '../shm/standing.js';
 import { formatDuration } from '../text/durations.js';
 import { oneLine } from '../text/text.js';
 
@@ -43,19 +43,18 @@ function listenedText(snapshot: Snapshot): string {
   return `${whole}${since}${isDeaf(snapshot) ? ', except on links that are down' : ''}`;
 }
 
-/** One line about the receiver and the nodes. */
-export function headline({ snapshot, nodes, counts }: Survey): string {
-  return headlineOf(snapshot, nodes.length, counts, nodes.filter(({ problems }) => problems !== 0).length);
-}
+/** The time of the look, ms since 1970. */
+export const lookMs = (snapshot: Snapshot) => instantOf(snapshot, 0);
 
-/** The same from counts: of nodes, of nodes in each state, and of unhealthy nodes. */
-export function headlineOf(snapshot: Snapshot, nodes: number, counts: Survey['counts'], unhealthy: number): string {
+/** One line about the receiver and the nodes. */
+export function headline({ snapshot, standing }: { readonly snapshot: Snapshot; readonly standing: Standing }): string {
+  const { nodes } = standing;
   const cluster = snapshot.header.cluster_name === '' ? '' : `${oneLine(snapshot.header.cluster_name)}: `;
   const some = nodes === snapshot.count ? '' : ` of ${snapshot.count}`;
   const all = `${cluster}${some === '' ? plural(nodes) : `${nodes}${some} nodes`}`;
   const mirror = mirrorText(snapshot);
   if (snapshot.stalled) return `${all}; STALLED: ${unknownText(snapshot)}${mirror === '' ? '' : `; ${mirror}`}`;
-  const states = countTexts(counts, unhealthy);
+  const states = standingTexts(standing);
   const refusals = Object.entries(snapshot.refused).map(([reason, count]) => `${count} ${reason}`);
   return [
     `${all}${states.length > 0 ? `: ${states.join(', ')}` : ''}`,

@@ -1,13 +1,19 @@
 // The list of trouble in lines for terminals, and aloud.
 
 import type { TroubleInfo } from '../acks/info.js';
+import { PROBLEMS } from '../shm/problems.js';
 import { plural, shortTimeOf } from '../shm/sentences.js';
+import { NameRanges } from '../text/hostlists.js';
+import { nowTexts, roughly } from '../text/roughly.js';
 import { oneLine, shortened } from '../text/text.js';
 
 /** A time as people of this time zone read it, in at most twelve characters, and more in an hour that happens twice. */
 export function timeText(iso: string, nowMs: number): string {
   return shortTimeOf({ realNs: BigInt(nowMs) * 1_000_000n }, nowMs - Date.parse(iso));
 }
+
+/** As whoever reads the clock beside a time of whole seconds. */
+const wholeSecond = (ms: number) => Math.floor(ms / 1000) * 1000;
 
 /** Who acknowledged an earlier episode. `at`: when, in words. */
 function beforeText({ by, last }: NonNullable<TroubleInfo['ack_before']>, at: string): string {
@@ -17,8 +23,11 @@ function beforeText({ by, last }: NonNullable<TroubleInfo['ack_before']>, at: st
 /** Why the line is dimmed, or is not any more. */
 function dimText({ kind, dim, ended, ended_first, ack, ack_before, aside }: TroubleInfo, nowMs: number): string[] {
   if (dim === 'ended') {
-    const first = ended_first === undefined ? '' : `${timeText(ended_first, nowMs)} to `;
-    return ended === undefined ? [] : [`ended ${first}${timeText(ended, nowMs)}`];
+    if (ended === undefined) return [];
+    const last = `${roughly(wholeSecond(nowMs) - Date.parse(ended))} ago, ${timeText(ended, nowMs)}`;
+    return [
+      ended_first === undefined ? `ended ${last}` : `the first ended ${timeText(ended_first, nowMs)}, the last ${last}`,
+    ];
   }
   if (ack !== undefined) {
     const reason = ack.reason === undefined ? '' : `: ${oneLine(ack.reason)}`;
@@ -37,12 +46,30 @@ function jobsText({ jobs = [], jobs_more: more = 0 }: TroubleInfo): string[] {
 }
 
 /** How often, and the time of the last node's begin. */
-function timesText({ since_last, flapping, times, times_since, times_hour }: TroubleInfo, nowMs: number): string[] {
-  const last = since_last === undefined ? [] : [`the last since ${timeText(since_last, nowMs)}`];
+function timesText(
+  { since_last, dim, flapping, times, times_since, times_hour }: TroubleInfo,
+  nowMs: number,
+): string[] {
+  const began = dim === 'ended' ? 'the last began' : 'the last since';
+  const last = since_last === undefined ? [] : [`${began} ${timeText(since_last, nowMs)}`];
   if (flapping !== undefined) return [...last, `flapping, ${flapping} times in the last hour`];
   const since = times_since === undefined ? '' : ` since ${timeText(times_since, nowMs)}`;
   const often = times === undefined ? [] : [`${times} times${since}`];
   return [...last, ...often, ...(times_hour === undefined ? [] : [`${times_hour} in the last hour`])];
+}
+
+/** Lines about one node that its own page tells anyway. */
+const ITS_OWN: ReadonlySet<string> = new Set(['silent', 'unmeasured', ...PROBLEMS]);
+
+/** What a node shares with others, or has beside what its page tells: lines about it, aloud. */
+export function sharedTexts(trouble: readonly TroubleInfo[], name: string, nowMs: number): string[] {
+  const about = trouble.filter(
+    ({ kind, nodes }) => !ITS_OWN.has(kind) && nodes !== undefined && NameRanges.of(nodes)?.has(name),
+  );
+  return about.map(line => {
+    const { severity, lasting, since, text } = troubleText(line, nowMs);
+    return `${severity}${lasting === '' ? '' : `, ${lasting}, since ${since}`}: ${text}`;
+  });
 }
 
 /** So many parts of a host list are shown, and of each so many characters. */
@@ -59,18 +86,25 @@ function shortList(list: string): string {
   return `${shown.join(',')}${parts.length > PARTS.most ? ',…' : ''}`;
 }
 
-/** A line in pieces: how severe, since when, and the rest. */
+/** A line in pieces: how severe, or that it has ended; for how long it lasts or lasted, since when, and the rest. */
 interface TroubleText {
   readonly severity: string;
+  readonly lasting: string;
   readonly since: string;
   readonly text: string;
 }
 
 /** `nowMs`: the time of the look, ms since 1970; `whole`: with all nodes, however many there are. */
 export function troubleText(line: TroubleInfo, nowMs: number, whole = false): TroubleText {
-  const { severity, nodes, count, what, since } = line;
+  const { severity, dim, nodes, count, what, since, ended } = line;
   const list = nodes && (whole ? oneLine(nodes) : shortList(nodes));
   const who = list === undefined ? '' : `${list}${count > 1 ? ` (${plural(count)})` : ''}: `;
-  const parts = [what, ...timesText(line, nowMs), ...jobsText(line), ...dimText(line, nowMs)];
-  return { severity, since: since === undefined ? 'now' : timeText(since, nowMs), text: `${who}${parts.join('; ')}` };
+  const parts = [what, ...nowTexts(line), ...timesText(line, nowMs), ...jobsText(line), ...dimText(line, nowMs)];
+  const endMs = ended === undefined ? wholeSecond(nowMs) : Date.parse(ended);
+  return {
+    severity: dim === 'ended' ? dim : severity,
+    lasting: since === undefined ? '' : roughly(endMs - Date.parse(since)),
+    since: since === undefined ? '' : timeText(since, nowMs),
+    text: `${who}${parts.join('; ')}`,
+  };
 }

@@ -3,8 +3,9 @@
 
 import type { Grouping } from '../options/options.js';
 import type { Reading, Value } from '../readings/measures.js';
-import { STATES, type State } from '../shm/liveness.js';
+import { STATES } from '../shm/liveness.js';
 import type { Snapshot } from '../shm/snapshot.js';
+import { type Standing, standingOf } from '../shm/standing.js';
 import { compareNames, fold } from '../text/hostlists.js';
 import { cutTo, fitting, GAP, inColumn, NOTHING, tableWidth, widest } from '../text/layout.js';
 import { groupBy } from '../text/maps.js';
@@ -12,13 +13,13 @@ import { compilePattern } from '../text/patterns.js';
 import { oneLine } from '../text/text.js';
 import { COLUMNS, type Column, chosenColumns, sortField } from './columns.js';
 import { compareValues } from './sorting.js';
-import { countsOf, type Survey, type Surveyed } from './survey.js';
+import type { Survey, Surveyed } from './survey.js';
 
 export interface NodeGroup {
   /** What the nodes of the group have in common; undefined: the value that the rule asks for is not known for them. */
   readonly name: string | undefined;
   readonly nodes: readonly Surveyed[];
-  readonly counts: Readonly<Record<State, number>>;
+  readonly standing: Standing;
 }
 
 /** A rule: to which group a node belongs. */
@@ -46,7 +47,8 @@ export function ruleOf(grouping: Grouping): Rule {
 /** First the groups with the most missing nodes, then by name. Nodes without a group come last. */
 function worst(a: NodeGroup, b: NodeGroup): number {
   if (a.name === undefined || b.name === undefined) return Number(a.name === undefined) - Number(b.name === undefined);
-  return b.nodes.length - b.counts.live - (a.nodes.length - a.counts.live) || compareNames(a.name, b.name);
+  const gone = ({ nodes, standing }: NodeGroup) => nodes.length - standing.states.live;
+  return gone(b) - gone(a) || compareNames(a.name, b.name);
 }
 
 /** The mean of a field over the live nodes of a group; of a text or an id, what they all share. Undefined: none. */
@@ -64,7 +66,7 @@ function meanOf(snapshot: Snapshot, { nodes }: NodeGroup, field: Reading): Value
 export function groups({ snapshot, nodes }: Survey, grouping: Grouping, sort: string | undefined): NodeGroup[] {
   const of = ruleOf(grouping);
   const found = [...groupBy(nodes, node => of(snapshot, node))].map(
-    ([name, members]): NodeGroup => ({ name, nodes: members, counts: countsOf(snapshot, members) }),
+    ([name, members]): NodeGroup => ({ name, nodes: members, standing: standingOf(snapshot, members) }),
   );
   found.sort(worst);
   if (sort === undefined) return found;
@@ -100,14 +102,17 @@ export function groupLines(
   found: readonly NodeGroup[],
   { columns, width }: { columns?: readonly Column[] | undefined; width: number },
 ): string[] {
-  const present = STATES.filter(state => found.some(({ counts }) => counts[state] > 0));
+  const counts = [
+    ...STATES.map(state => [state, ({ standing }: NodeGroup) => standing.states[state]] as const),
+    ...(['unhealthy', 'recently'] as const).map(key => [key, ({ standing }: NodeGroup) => standing[key]] as const),
+  ].filter(([, of]) => found.some(group => of(group) > 0));
   const means = meansShown(columns);
   const table = [
-    ['GROUP', 'NODES', ...present.map(state => state.toUpperCase()), ...means.map(({ title }) => title)],
+    ['GROUP', 'NODES', ...counts.map(([name]) => name.toUpperCase()), ...means.map(({ title }) => title)],
     ...found.map(group => [
       cutTo(labelOf(group), Math.floor(width / 3)),
       String(group.nodes.length),
-      ...present.map(state => String(group.counts[state])),
+      ...counts.map(([, of]) => String(of(group))),
       ...means.map(({ field, show }) => {
         const mean = meanOf(snapshot, group, field);
         if (mean === undefined) return NOTHING;
@@ -118,9 +123,9 @@ export function groupLines(
   const laid = (table[0] ?? []).map((_, at) => ({
     wide: widest(table.map(row => row[at] ?? '')),
     isLeft: at === 0,
-    leaves: columns === undefined && at >= present.length + 2 ? at : undefined,
+    leaves: columns === undefined && at >= counts.length + 2 ? at : undefined,
   }));
-  const isAnyoneGone = found.some(({ nodes, counts }) => counts.live < nodes.length);
+  const isAnyoneGone = found.some(({ nodes, standing }) => standing.states.live < nodes.length);
   const shown = fitting(laid, width - (isAnyoneGone ? WHO_LEAST + GAP : 0));
   const line = (row: readonly string[]) => shown.map((of, at) => inColumn(row[at] ?? '', of)).join(' '.repeat(GAP));
   const room = width - tableWidth(shown) - GAP;
@@ -141,7 +146,9 @@ export function groupsJson(snapshot: Snapshot, found: readonly NodeGroup[], colu
   return found.map(group => ({
     group: group.name,
     nodes: fold(group.nodes.map(({ name }) => name)),
-    states: Object.fromEntries(Object.entries(group.counts).filter(([, count]) => count > 0)),
+    states: Object.fromEntries(Object.entries(group.standing.states).filter(([, count]) => count > 0)),
+    unhealthy: group.standing.unhealthy,
+    recently: group.standing.recently,
     means: Object.fromEntries(means.map(({ name, field }) => [name, meanOf(snapshot, group, field)])),
   }));
 }

@@ -18,7 +18,7 @@ const byNames: Comparison = (a, b) => compareNames(a.name, b.name);
 /** The worst first; that an administrator has put a node on hold is the least. */
 const ILL = [...PROBLEMS.filter(problem => problem !== 'held'), 'held' as const].map(problemBit);
 
-const rankOf = ({ problems }: Surveyed) => ILL.findIndex(bit => (problems & bit) !== 0);
+const rankOf = ({ problems }: Pick<Surveyed, 'problems'>) => ILL.findIndex(bit => (problems & bit) !== 0);
 
 /** Worst first: by state, then those with the worst problem, then by name. */
 export function worstFirst(nodes: readonly Surveyed[], byName = byNames): Surveyed[] {
@@ -44,8 +44,8 @@ type SortOrder = Pick<Sorting, 'upward'> & { readonly field: { readonly name: st
  * What a node is sorted by: the value of the field, which is asked for only if it is needed. States are those of
  * `worstFirst`, problems count by the worst one. Undefined: it comes last.
  */
-export function sortKey({ field, upward }: SortOrder): (node: Surveyed, value: () => Value) => Value {
-  const illness = (node: Surveyed) => (node.problems === 0 ? ILL.length : rankOf(node));
+export function sortKey({ field, upward }: SortOrder): (node: Omit<Surveyed, 'recent'>, value: () => Value) => Value {
+  const illness = (node: Pick<Surveyed, 'problems'>) => (node.problems === 0 ? ILL.length : rankOf(node));
   if (field.name === 'name') return () => undefined;
   if (field.name === 'problems') return node => (node.problems === 0 ? undefined : illness(node));
   if (field.name !== 'state') return (_, value) => value();

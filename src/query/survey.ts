@@ -1,7 +1,8 @@
 // One look at all nodes of a snapshot: their names, states, ages, and what shows the odd one out. Judges nothing.
 
-import { countStates, NUMBERED, type State } from '../shm/liveness.js';
+import { NUMBERED, type State } from '../shm/liveness.js';
 import type { Node, Snapshot, Totals } from '../shm/snapshot.js';
+import { type Standing, standingOf } from '../shm/standing.js';
 import { usable } from '../text/failure.js';
 import { readNodes } from '../text/nodefiles.js';
 
@@ -12,6 +13,8 @@ export interface Surveyed {
   readonly state: State;
   /** The bits of its problems. */
   readonly problems: number;
+  /** The bits of those that it had recently; see `recentOf` of Snapshot. */
+  readonly recent: number;
 }
 
 export interface Survey {
@@ -19,7 +22,8 @@ export interface Survey {
   /** All nodes: an anomaly is a difference from all of them. */
   readonly all: readonly Surveyed[];
   readonly nodes: readonly Surveyed[];
-  readonly counts: Readonly<Record<State, number>>;
+  /** Of the chosen ones. */
+  readonly standing: Standing;
   readonly notOnBoard: readonly string[];
 }
 
@@ -32,14 +36,6 @@ export function namesOf(nodes: string[] | undefined, lists: readonly string[]): 
 export interface Choice {
   readonly among?: readonly string[] | undefined;
   readonly holds?: ((node: Node) => boolean) | undefined;
-}
-
-/** How many of these nodes are in each state. */
-export function countsOf(snapshot: Snapshot, nodes: readonly Surveyed[]): Record<State, number> {
-  const { states } = snapshot.overview;
-  return countStates(
-    nodes.length === states.length ? states : Uint8Array.from(nodes, ({ index }) => states[index] as number),
-  );
 }
 
 /** Looks at the chosen nodes, or at all of them if none are chosen. `names`: those of all nodes, if they are known. */
@@ -56,6 +52,7 @@ export function survey(
       name: names[index] as string,
       state: NUMBERED[states[index] as number] as State,
       problems: problems[index] as number,
+      recent: snapshot.recentOf(index),
     });
   return chosenOf({ snapshot, all }, { among, holds });
 }
@@ -66,7 +63,7 @@ export function chosenOf({ snapshot, all }: Pick<Survey, 'snapshot' | 'all'>, { 
   const chosen = ({ index, name }: Surveyed) =>
     (missing === undefined || missing.delete(name)) && (holds === undefined || holds(snapshot.node(index)));
   const nodes = missing === undefined && holds === undefined ? all : all.filter(chosen);
-  return { snapshot, all, nodes, counts: countsOf(snapshot, nodes), notOnBoard: [...(missing ?? [])] };
+  return { snapshot, all, nodes, standing: standingOf(snapshot, nodes), notOnBoard: [...(missing ?? [])] };
 }
 
 /** Whether a node needs a sentence: it is not live, or it has a problem. */

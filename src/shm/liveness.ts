@@ -15,6 +15,11 @@ export const NUMBERED: readonly State[] = terms.node_state;
 /** The number of that state. */
 export const LIVE = NUMBERED.indexOf('live');
 
+/** The numbers of the states in which a node's problems are judged. */
+export const HEARD: ReadonlySet<number> = new Set(
+  (['live', 'uncertain'] satisfies State[]).map(state => NUMBERED.indexOf(state)),
+);
+
 /** Whether a node in that state may report nevertheless, and be rejected. */
 export function mayBeRefused(state: State): boolean {
   return state === 'silent' || state === 'uncertain' || state === 'never';

@@ -9,7 +9,7 @@ import { offsetText } from '../text/offsets.js';
 import { oneLine, thousands } from '../text/text.js';
 import { keysOf, mirrorOf, reloadFailed, sinceMs } from './header.js';
 import { isHeard, type LinkEntry, linkName, linkState, type SeenNodes, youngestMs } from './links.js';
-import { STATES, type State } from './liveness.js';
+import type { State } from './liveness.js';
 import { LATELY_MS, type Rejection } from './refusal.js';
 import type { Snapshot } from './snapshot.js';
 
@@ -46,12 +46,6 @@ export function plural(count: number): string {
   return `${count} ${count === 1 ? 'node' : 'nodes'}`;
 }
 
-/** The counts of the states that occur, the worst first, and of the unhealthy: `3 silent`, `97 live`, `1 unhealthy`. */
-export function countTexts(counts: Readonly<Record<State, number>>, unhealthy: number): string[] {
-  const states = STATES.filter(state => counts[state] > 0).map(state => `${counts[state]} ${state}`);
-  return unhealthy > 0 ? [...states, `${unhealthy} unhealthy`] : states;
-}
-
 const DAY_MS = 86_400_000;
 
 /**
@@ -65,25 +59,47 @@ export function wallTime(ms: number): string {
   return `${dayOf(ms)} ${clock}${offsetText(ms)}`;
 }
 
+/** A look by both clocks; without `evidence` by the wall clock alone. */
+type LookTimes = Pick<Snapshot, 'realNs'> & { readonly evidence?: Pick<Snapshot['evidence'], 'nowNs'> };
+
+/** The two clocks are read one after the other: their distance is rounded, so that a time is the same at every look. */
+const DISTANCE_MS = 100;
+/** Of times of a whole ms, of which the fraction of the look's own leaves nearly as much. */
+const EPSILON_MS = 1e-3;
+
+/** The time so many ms before the look, in whole ms since 1970: the same at every look, and on every face. */
+export function instantOf({ realNs, evidence }: LookTimes, agoMs: number): number {
+  const realMs = Number(realNs) / 1e6;
+  if (evidence === undefined) return Math.floor(realMs - agoMs + EPSILON_MS);
+  const nowMs = Number(evidence.nowNs) / 1e6;
+  const distance = Math.round((realMs - nowMs) / DISTANCE_MS) * DISTANCE_MS;
+  return distance + Math.floor(nowMs - agoMs + EPSILON_MS);
+}
+
+/** How long ago that was in whole seconds, as whoever reads the times of both computes it; below one to a ms. */
+export function lastingMs(look: LookTimes, agoMs: number): number {
+  const [now, then] = [0, agoMs].map(ago => Math.floor(instantOf(look, ago) / 1000) * 1000) as [number, number];
+  return agoMs < 1000 ? agoMs : Math.max(1000, now - then);
+}
+
 /** The time so many ms before the look: `14:03:21`, with the date if that was another day. */
-export function timeOf({ realNs }: Pick<Snapshot, 'realNs'>, ageMs: number): string {
-  const now = Number(realNs / 1_000_000n);
-  const at = wallTime(now - ageMs);
-  return at.slice(0, 10) === wallTime(now).slice(0, 10) ? at.slice(11) : at;
+export function timeOf(look: LookTimes, ageMs: number): string {
+  const at = wallTime(instantOf(look, ageMs));
+  return at.slice(0, 10) === wallTime(instantOf(look, 0)).slice(0, 10) ? at.slice(11) : at;
 }
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
 /** The same in at most twelve characters, as in a listing of files: `14:03:21`, `Nov 19 14:03`. */
-export function shortTimeOf(look: Pick<Snapshot, 'realNs'>, ageMs: number): string {
+export function shortTimeOf(look: LookTimes, ageMs: number): string {
   const [, month = '', day, minute, offset] = /^\d+-(\d+)-(\d+) (.{5}):..(.*)/.exec(timeOf(look, ageMs)) ?? [];
   return month === '' ? timeOf(look, ageMs) : `${MONTHS[Number(month) - 1]} ${day} ${minute}${offset}`;
 }
 
 /** The time so many ms before the look, and its age: `14:03:21 (12.0s)`; with the date if it is more than a day ago. */
-export function moment({ realNs }: Pick<Snapshot, 'realNs'>, ageMs: number): string {
-  const at = wallTime(Number(realNs / 1_000_000n) - ageMs);
-  return `${ageMs < DAY_MS ? at.slice(11) : at} (${formatDuration(ageMs)})`;
+export function moment(look: LookTimes, ageMs: number): string {
+  const at = wallTime(instantOf(look, ageMs));
+  return `${ageMs < DAY_MS ? at.slice(11) : at} (${formatDuration(lastingMs(look, ageMs))})`;
 }
 
 /** A silence from which the node has not come back: only of one that is judged silent it is known that it lasts. */

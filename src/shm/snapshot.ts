@@ -24,7 +24,7 @@ import {
 } from '../native/index.js';
 import { type Evidence, sinceMs } from './header.js';
 import { linkName, listenedMs, OTHER_LINKS, type SeenNodes } from './links.js';
-import { NUMBERED, type State } from './liveness.js';
+import { HEARD, NUMBERED, type State } from './liveness.js';
 import { type LastWords, lastWordsOf, Memory } from './memory.js';
 import { noticeOf } from './notice.js';
 import { type Problem, problemsOf } from './problems.js';
@@ -392,6 +392,22 @@ export class Snapshot implements SeenNodes {
     };
   }
 
+  /**
+   * The bits of the problems that the node of that number does not show now and that are not over, by their quiet times. Of a node
+   * that is not heard, and of what is not measured any more, nothing is known.
+   */
+  recentOf(index: number): number {
+    const { problems, unmeasured, states } = this.overview;
+    if (!HEARD.has(states[index] as number)) return 0;
+    return this.openOf(index) & ~((problems[index] as number) | (unmeasured[index] as number));
+  }
+
+  /** The bits of the problems of which the episode is not over, as they are remembered. */
+  protected openOf(index: number): number {
+    if (this.#memoryBytes < structs.memory.bytes) return 0;
+    return this.words[this.recordWord(index) + this.#memoryOffset / 4 + RECENT] ?? 0;
+  }
+
   /** Whether a silence or a recent problem of the node of that number is remembered; who asks of all asks this first. */
   remembersTrouble(index: number): boolean {
     if (this.#memoryBytes < structs.memory.bytes) return false;
@@ -614,6 +630,11 @@ export class Node {
   /** Its problems, the worst first; empty if it is neither live nor uncertain. */
   get problems(): Problem[] {
     return problemsOf(this.snapshot.overview.problems[this.index] ?? 0);
+  }
+
+  /** Problems that it does not have now and that are not over, by their quiet times, likewise. */
+  get recently(): Problem[] {
+    return problemsOf(this.snapshot.recentOf(this.index));
   }
 
   /** Problems that are not measured any more, and not shown as present, likewise. */

@@ -11,7 +11,6 @@ import type { SchedulerView } from '../schedulerfile/schedulerview.js';
 import { sinceMs } from '../shm/header.js';
 import type { Episode, Memory } from '../shm/memory.js';
 import { PROBLEM_TEXT, PROBLEMS, type Problem, problemBit, problemsOf } from '../shm/problems.js';
-import { moment } from '../shm/sentences.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { fold } from '../text/hostlists.js';
 import { groupBy } from '../text/maps.js';
@@ -211,7 +210,7 @@ function unmeasuredLines({ snapshot, nodes }: Survey, memories: NodeMemories, te
       episodesOf(spells, problemReach(snapshot)).map(those => ({
         spells: those,
         cause,
-        what: ([oldest]) => `${text}: not measured since ${moment(snapshot, oldest?.beganMs ?? 0)}`,
+        what: () => `${text}: not measured any more`,
       })),
       telling,
     ),
@@ -254,12 +253,10 @@ export function problemLines(found: Survey, memories: NodeMemories, telling: Tel
     for (const [problem, spells] of byProblem) {
       const has = (node.problems & problemBit(problem)) !== 0;
       const episode = memory?.episode(problem);
-      const { seenMs = 0, measuredMs = 0, isOver = false } = episode ?? {};
+      const { seenMs = 0, isOver = false } = episode ?? {};
       // What is not measured any more has a line of its own.
       if (!has && ((snapshot.overview.unmeasured[node.index] as number) & problemBit(problem)) !== 0) continue;
-      // A node that is not heard has another trouble, and its problems are unknown.
-      const isOpen = isHeard && episode !== undefined && !isOver && measuredMs < snapshot.unmeasuredLimitMs(node.index);
-      const lasts = has || isOpen;
+      const lasts = has || (node.recent & problemBit(problem)) !== 0;
       if (!lasts && (episode === undefined || seenMs >= HOUR_MS)) continue;
       // Of one that has just begun, the board notes the begin with the report that shows it.
       const isNew = lasts && isOver;

@@ -5,7 +5,8 @@ import type { Dimmed, TroubleInfo, TroubleJob } from '../acks/info.js';
 import { hourTimes } from '../journalfile/state.js';
 import type { Survey, Surveyed } from '../query/survey.js';
 import { BRIDGES, drainText } from '../schedulerfile/drains.js';
-import { problemBit } from '../shm/problems.js';
+import { isProblem, problemBit } from '../shm/problems.js';
+import { instantOf } from '../shm/sentences.js';
 import { compareNames, fold } from '../text/hostlists.js';
 import { few, oneLine } from '../text/text.js';
 import { type Anomaly, type Finding, ofSpells } from './finding.js';
@@ -23,16 +24,9 @@ const REASONS_MOST = 4;
 /** Dimmed lines come behind the bright ones, in this order. */
 const DIMMED: readonly (Dimmed | undefined)[] = [undefined, 'acknowledged', 'ended', 'aside'];
 
-/** The two clocks are read one after the other: their distance is rounded, so that a time is the same at every look. */
-const DISTANCE_MS = 100;
-
 /** The time so many ms before the look, in whole seconds. */
-function instant({ snapshot: { realNs, evidence } }: Survey, agoMs: number): string {
-  const [realMs, nowMs] = [realNs, evidence.nowNs].map(ns => Number(ns / 1_000_000n)) as [number, number];
-  const distance = Math.round((realMs - nowMs) / DISTANCE_MS) * DISTANCE_MS;
-  const ms = distance + Math.round(nowMs - agoMs);
-  return new Date(Math.floor(ms / 1000) * 1000).toISOString().replace('.000', '');
-}
+const instant = ({ snapshot }: Survey, agoMs: number) =>
+  new Date(instantOf(snapshot, agoMs)).toISOString().replace(/\.\d+/, '');
 
 /** The jobs that run on these nodes; undefined: they are not shown, or what is known of them is old. */
 function jobsOn(nodes: readonly Surveyed[], { scheduler }: Besides): TroubleJob[] | undefined {
@@ -111,10 +105,13 @@ function lineOf(
   // A silent node with jobs is worse than one without.
   const rank = rankOf(kind) + (kind === 'silent' && (jobs?.length ?? 0) === 0 ? 0.5 : 0);
   const inHour = hourly?.get(key);
+  const bit = isProblem(kind) && !hasEnded ? problemBit(kind) : 0;
+  const showing = nodes.filter(({ problems }) => (problems & bit) === bit).length;
   const info: TroubleInfo = {
     ...{ key, kind, severity: KINDS[kind].severity },
     ...(nodes.length > 0 && { nodes: fold(nodes.map(({ name }) => name)) }),
     ...{ count: nodes.length, what },
+    ...(showing < nodes.length && { now: showing }),
     ...(since !== undefined && { since }),
     ...(last !== undefined && last !== since && { since_last: last }),
     ...(hasEnded && { ended: instant(found, endedMs) }),

@@ -14,6 +14,7 @@ import { oddOnesOf } from '../outliers/heat.js';
 import { oddJson, oddText } from '../outliers/odd.js';
 import { nodeHead, nodeSections } from '../presentation/nodesheet.js';
 import { boardJson, nodeTeller } from '../presentation/statusjson.js';
+import { lookMs } from '../presentation/summary.js';
 import { type Condition, parseCondition } from '../query/conditions.js';
 import { survey } from '../query/survey.js';
 import { SCALES } from '../readings/scales.js';
@@ -340,7 +341,7 @@ export class Api {
       const [node] = [...snapshot.nodes()];
       if (node === undefined) throw new Refusal('unknown_node', `${quote(name)} is not on the board`);
       const { jobs, watcher } = this.wall;
-      const slurm = jobs && schedulerSection(jobs.view(watcher.names), name);
+      const slurm = jobs && schedulerSection(jobs.view(watcher.names), name, lookMs(snapshot));
       const sheet = {
         schema: 1,
         seq: this.#seq,

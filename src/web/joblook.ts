@@ -5,6 +5,7 @@ import { jobsNamed, listJobs, nodesOf } from '../jobs/joblist.js';
 import { type JobMember, membersOf, toldOf } from '../jobs/jobmembers.js';
 import { listUsers } from '../jobs/userlist.js';
 import { Refusal } from '../net/requests.js';
+import { lookMs } from '../presentation/summary.js';
 import { survey } from '../query/survey.js';
 import { SCALES } from '../readings/scales.js';
 import { SchedulerViewFollower } from '../schedulerfile/schedulerview.js';
@@ -64,7 +65,8 @@ export class JobLook extends SchedulerViewFollower {
       const nodes = single.nodesNamed(names);
       const members = membersOf({ names }, name => nodes.get(name));
       const shown = members.slice(0, NODE_PAGE);
-      const ranMs = elapsedMs(row.job, Number(found.snapshot.realNs / 1_000_000n));
+      const nowMs = lookMs(found.snapshot);
+      const ranMs = elapsedMs(row.job, nowMs);
       const trouble = wall.heads
         .troubleAmong(row.names, ranMs, found)
         .filter(line => line.nodes !== undefined)
@@ -75,7 +77,7 @@ export class JobLook extends SchedulerViewFollower {
         slurm: view.head,
         job: jobPageJson(row, shown, trouble, view),
         page: {
-          lines: jobLines(row),
+          lines: jobLines(row, nowMs),
           notes: [
             ...(view.trouble === undefined ? [] : [view.trouble]),
             ...jobNotes(row, members, view),

@@ -4,17 +4,18 @@
 import { ackFile, type FoundAcks } from '../acks/ackfile.js';
 import type { TroubleInfo } from '../acks/info.js';
 import { DigestBuilder } from '../changes/digest.js';
-import { headlineOf } from '../presentation/summary.js';
+import { headline } from '../presentation/summary.js';
 import { chosenOf, type Survey, survey } from '../query/survey.js';
 import type { SchedulerView } from '../schedulerfile/schedulerview.js';
 import { FileFollower } from '../service/leftfile.js';
 import { linkName } from '../shm/links.js';
-import { countStates, STATES } from '../shm/liveness.js';
+import { STATES } from '../shm/liveness.js';
 import { NoBoard, orNoBoard } from '../shm/noboard.js';
 import { isProblem } from '../shm/problems.js';
 import { BoardReader } from '../shm/reader.js';
 import { linkNews, mirrorText } from '../shm/sentences.js';
 import type { Snapshot } from '../shm/snapshot.js';
+import { standingOf } from '../shm/standing.js';
 import { fold, NameRanges } from '../text/hostlists.js';
 import { oneLine } from '../text/text.js';
 import { troubleOf } from '../trouble/trouble.js';
@@ -43,7 +44,7 @@ function darkOf(snapshot: Snapshot, { all }: Survey): WallHead['dark'] {
 }
 
 /** The nodes that the map marks, by the list of trouble, and by what a scheduler says of those out of service. */
-function marksOf(lines: readonly TroubleInfo[], scheduler: SchedulerView | undefined): NodeMarks {
+function marksOf({ all }: Survey, lines: readonly TroubleInfo[], scheduler: SchedulerView | undefined): NodeMarks {
   const { nodes = { list: [] } } = scheduler?.state ?? {};
   const aside = nodes.list.flatMap(
     ({ name, aside }) => (aside && scheduler?.pairing.matched.boardName.get(name)) ?? [],
@@ -51,7 +52,7 @@ function marksOf(lines: readonly TroubleInfo[], scheduler: SchedulerView | undef
   const named = (is: (line: TroubleInfo) => boolean) => lines.flatMap(line => (is(line) ? (line.nodes ?? []) : []));
   const lists: Record<(typeof MARKS)[number], readonly string[]> = {
     critical: named(({ kind, severity, ended }) => severity === 'critical' && ended === undefined && isProblem(kind)),
-    recent: named(({ kind, ended }) => ended !== undefined && isProblem(kind)),
+    recent: [fold(all.filter(({ problems, recent }) => problems === 0 && recent !== 0).map(({ name }) => name))],
     held: [...named(({ kind, ended }) => kind === 'held' && ended === undefined), fold(aside)],
     odd: named(({ kind }) => kind === 'odd'),
   };
@@ -101,18 +102,16 @@ export class StreamHeaders implements NodeConsumer {
   }
 
   /** The text for the last look. */
-  at({ seq, nowMs, state, count, roster }: WatcherTick): Omit<WallHead, 'events'> {
+  at({ seq, nowMs, state, roster }: WatcherTick): Omit<WallHead, 'events'> {
     const { digest } = this;
     const base = { seq, now_ms: nowMs, state };
     if (this.watcher.trouble !== undefined || digest === undefined) {
       const line = this.watcher.trouble ?? 'there is no board';
-      return { ...base, line, counts: {}, unhealthy: 0, ...NONE };
+      return { ...base, line, counts: {}, unhealthy: 0, recently: 0, ...NONE };
     }
-    const { states, problems } = digest.overview;
-    const counts = countStates(states);
-    let unhealthy = 0;
-    for (let i = 0; i < problems.length; i++) if (problems[i] !== 0) unhealthy++;
-    const line = headlineOf(digest, count, counts, unhealthy);
+    const standing = standingOf(digest);
+    const { states: counts, unhealthy, recently } = standing;
+    const line = headline({ snapshot: digest, standing });
     const now = performance.now();
     const key = `${roster} ${state}`;
     if (now >= this.#notBefore || key !== this.#state) {
@@ -129,6 +128,7 @@ export class StreamHeaders implements NodeConsumer {
       ...(mirror !== '' && { mirror }),
       counts: Object.fromEntries(present),
       unhealthy,
+      recently,
       ...this.#told,
     };
   }
@@ -155,7 +155,7 @@ export class StreamHeaders implements NodeConsumer {
       return {
         trouble: trouble.slice(0, TROUBLE_MOST),
         trouble_more: Math.max(0, trouble.length - TROUBLE_MOST),
-        marks: marksOf(trouble, this.scheduler()),
+        marks: marksOf(found, trouble, this.scheduler()),
         dark: digest.stalled || digest.retired ? [] : darkOf(digest, found),
       };
     });

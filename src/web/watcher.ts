@@ -6,6 +6,7 @@ import { SCALES, type Scale } from '../readings/scales.js';
 import { SlicedLook } from '../service/slices.js';
 import { NoBoard } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
+import { instantOf } from '../shm/sentences.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { type BoardStatus, CELL, NOT_MEASURED, partOf, STATES, VALUE_MOST } from './wire.js';
 
@@ -139,7 +140,7 @@ export class Watcher {
         count = piece.total;
         this.#follow(piece);
         cells = this.#room(count);
-        nowMs = Number(piece.realNs / 1_000_000n);
+        nowMs = instantOf(piece, 0);
         state = piece.retired ? 'retired' : !piece.stalled ? 'ok' : piece.closed ? 'closed' : 'stalled';
       }
       if (first + piece.count > this.names.length) this.names.push(...piece.names().slice(this.names.length - first));

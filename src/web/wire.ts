@@ -114,7 +114,7 @@ export const TROUBLE_MOST = 200;
 
 /** What is known of some nodes that the bits of a cell have no room for; in the order of their bits on the page. */
 export const MARKS = ['critical', 'recent', 'held', 'odd'] as const;
-/** Those with a critical problem, with one that is over, out of service, or odd in their job; as host lists. */
+/** Those with a critical problem, with none now but one recently, out of service, or odd in their job; as host lists. */
 export type NodeMarks = { readonly [M in (typeof MARKS)[number]]?: string };
 
 export interface WallHead {
@@ -127,6 +127,8 @@ export interface WallHead {
   readonly mirror?: string;
   readonly counts: { readonly [S in State]?: number };
   readonly unhealthy: number;
+  /** How many others had a problem recently. */
+  readonly recently: number;
   /** The list of trouble, at most `TROUBLE_MOST` lines, and how many more there are. */
   readonly trouble: readonly TroubleInfo[];
   readonly trouble_more: number;

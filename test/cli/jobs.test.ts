@@ -18,7 +18,7 @@ import { BOARD_MOST, expand } from '../../src/text/hostlists.js';
 import { UNSEEN } from '../../src/text/unseen.js';
 import { node, writeLiveBoard } from '../kit/ganglia.js';
 import { busy, type MadeNode, madeBoard, NOW, validOf } from '../kit/madeboard.js';
-import { madeJob, madeLook, madeState } from '../kit/madejobs.js';
+import { atLook, madeJob, madeLook, madeState } from '../kit/madejobs.js';
 import { boardPath, folder, ROOT } from '../kit/places.js';
 import { verbChild } from '../kit/verbchild.js';
 
@@ -93,7 +93,7 @@ const PARTS = ['4711_1', '4711_2', '47110', '4711_13'].map((id, i) => madeJob(id
 const EVIL = madeJob('12', 'n[01-04]', { user: LONG, name: LONG, partition: LONG, state: LONG, cpus: 1 });
 
 const lookAt = (nodes: readonly MadeNode[], jobs: readonly SchedulerJob[], gpus = 0, odd?: OddJobs) =>
-  madeLook(madeBoard(nodes), madeState(told(nodes.length > 16 ? nodes.length : 16, gpus), jobs, { odd }));
+  madeLook(madeBoard(nodes), madeState(told(nodes.length > 16 ? nodes.length : 16, gpus), jobs.map(atLook), { odd }));
 
 const mark = (node: string, reading: string, value: number, lowest: number, highest: number): OddMark => ({
   ...{ job: '4711', node, reading, value, peers: 15, median: highest, lowest, highest },

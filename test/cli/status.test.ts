@@ -998,7 +998,7 @@ t.test('a board of 800,000 nodes: the last one is beyond 2 GiB', { skip: NOT_WHO
   large.set(small.subarray(header_bytes + column_stride), large.length - record_stride);
   const snapshot = new Snapshot('', large, { nowNs: NOW, realNs: 0n, nodes: count });
   const found = survey(snapshot);
-  t.same([found.counts.live, found.counts.never], [1, count - 1]);
+  t.same([found.standing.states.live, found.standing.states.never], [1, count - 1]);
   t.match(found.all.at(-1), { name: 'last', state: 'live' });
   t.equal(snapshot.node(count - 1).name, 'last');
   t.equal(snapshot.node(count - 1).field('load1_c'), snapshot.node(count - 1).report?.load1_c);

@@ -37,7 +37,7 @@ import { widthOf } from '../../src/text/layout.js';
 import { shellWord } from '../../src/text/text.js';
 import { troubleOf } from '../../src/trouble/trouble.js';
 import { busy, EVERYTHING, type MadeBoard, type MadeNode, madeBoard, tenThousand } from '../kit/madeboard.js';
-import { madeJob, madeState } from '../kit/madejobs.js';
+import { atLook, madeJob, madeState } from '../kit/madejobs.js';
 import { boardPath, folder, ROOT } from '../kit/places.js';
 import { PROGRAM, startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
@@ -124,7 +124,7 @@ const JOBS = madeState(
   [
     madeJob('4711', 'node[01-05]', { name: 'climate', cpus: 320, ...SINCE }),
     madeJob('4712', 'node05', { user: 'bert', ...SINCE }),
-  ],
+  ].map(atLook),
 );
 const NO_JOBS = { why: 'nothing is known about jobs: its file is not there' };
 
@@ -658,7 +658,7 @@ t.test('on a terminal', { skip: NO_TERMINAL ?? false }, async t => {
     terminal.send({ keys: '\x15load > 55\r' });
     await terminal.shows(/^4 of 60 nodes[\s\S]*\nonly where load > 55\n/);
     terminal.send({ keys: 'f\r?' });
-    await terminal.shows(/^Keys\n/);
+    await terminal.shows(/^Keys +\d\d:\d\d:\d\d\n/);
     terminal.send({ keys: ' x' });
     await terminal.shows(/\nall is well: every node is live, without problems\n/);
     terminal.send({ keys: 'q' });
@@ -693,7 +693,7 @@ t.test('on a terminal', { skip: NO_TERMINAL ?? false }, async t => {
       await stop({ keys: '\x1a' });
       await stop({ signal: STOP });
       terminal.send({ keys: '?' });
-      await terminal.shows(/^Keys\n/);
+      await terminal.shows(/^Keys +\d\d:\d\d:\d\d\n/);
       terminal.send({ signal: TERM });
       t.same(await terminal.exit, { exit: 0, same: true });
       t.match(terminal.output(), LEFT);
@@ -809,7 +809,7 @@ t.test('on a terminal', { skip: NO_TERMINAL ?? false }, async t => {
     terminal.send({ keys: 'o' });
     await terminal.shows(/ nothing is known about jobs:\s(.|\n)*;\s+start\s+beoboard\s+scheduler/);
     leave('MIXED');
-    await terminal.shows(/\nnotice +now +node\[1,3\] \(2 nodes\): on the board, and not known to Slurm\n/);
+    await terminal.shows(/\nnotice +node\[1,3\] \(2 nodes\): on the board, and not known to Slurm\n/);
     terminal.send({ keys: 'q' });
     await terminal.shows(/\nNODE +STATE +SLURM +USER +JOBS +SINCE/);
     await terminal.shows(/\nnode1 +live +- +- +- +.*\nnode2 +live +MIXED +anna +47 /);
@@ -843,7 +843,9 @@ t.test('on a terminal', { skip: NO_TERMINAL ?? false }, async t => {
     const terminal = await onTerminal(t, watching(board, '--journal-run', folder(t)));
     await terminal.shows(/^2 nodes: 2 live/);
     terminal.send({ keys: 'e' });
-    await terminal.shows(/^Without a journal \(no journal of this board runs\), since \d\d:\d\d:\d\d\n/);
+    await terminal.shows(
+      /^Without a journal \(no journal of this board runs\), since \d\d:\d\d:\d\d +\d\d:\d\d:\d\d\n/,
+    );
     const socket = createSocket('udp4');
     t.teardown(() => socket.close());
     socket.send(makeReport({ hostname: 'node3', interval_ms: 600_000, t_real_ns: now() }), port, '127.0.0.1');

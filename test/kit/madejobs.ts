@@ -8,6 +8,7 @@ import type { SchedulerJob, SchedulerNode } from '../../src/schedulerfile/schedu
 import { Pairing, SchedulerView } from '../../src/schedulerfile/schedulerview.js';
 import { monotonicMs, type SchedulerState } from '../../src/schedulerfile/statefile.js';
 import type { Snapshot } from '../../src/shm/snapshot.js';
+import { REAL, S } from './madeboard.js';
 
 /** A running job; `since_s`: for how long. */
 export function madeJob(
@@ -18,6 +19,12 @@ export function madeJob(
   const start_s = Math.floor(Date.now() / 1000) - since_s;
   return { id, nodes, state: 'RUNNING', user: 'anna', partition: 'batch', cpus: 0, name: 'job', start_s, ...more };
 }
+
+/** Begun as long before the look at a made board as it was to have begun before now. */
+export const atLook = ({ start_s = 0, ...job }: SchedulerJob): SchedulerJob => ({
+  ...job,
+  start_s: start_s + Number(REAL / S) - Math.floor(Date.now() / 1000),
+});
 
 /** What the reader has left, of now. */
 export function madeState(

@@ -237,7 +237,7 @@ t.test('a NodeName is data on a page, too', t => {
   const nodes = { list: [{ name: evil, state: 'IDLE', cpus: 4 }] };
   const view = new SchedulerView(new Pairing({ state: { ...STATE, nodes, names: { [evil]: 'n1' } } }, ['n1']));
   t.same(
-    schedulerSection(view, 'n1').facts.map(facts => facts.slice(-2)),
+    schedulerSection(view, 'n1', 0).facts.map(facts => facts.slice(-2)),
     [['IDLE as \\u{1b}[31mN1', '0 of 4 CPUs given to jobs']],
   );
   t.end();

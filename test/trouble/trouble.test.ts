@@ -58,7 +58,7 @@ t.test('nodes share a line if their problem began together, and lasts for all of
       ...{ ...line, key: 'root_readonly', nodes: 'n[5,8]', count: 2, since: at(600), since_last: at(594) },
       ...{ times: 4, times_since: at(86_400) },
     },
-    { ...line, key: 'root_readonly:at-499800000', nodes: 'n7', count: 1, since: at(200) },
+    { ...line, key: 'root_readonly:at-499800000', nodes: 'n7', count: 1, now: 0, since: at(200) },
     { ...line, key: 'root_readonly:at-499900000', nodes: 'n6', count: 1, since: at(100) },
     {
       ...{ ...line, key: 'root_readonly:at-499400000-499420000', nodes: 'n9', count: 1, since: at(600) },

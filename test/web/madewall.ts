@@ -83,6 +83,7 @@ export class MadeWall {
       counts: { live: length },
       marks: {},
       unhealthy: 0,
+      recently: 0,
       trouble: [],
       trouble_more: 0,
       dark: [],

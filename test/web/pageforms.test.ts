@@ -153,7 +153,7 @@ t.test('each state and mark has a form', { skip: NO_BROWSER ?? false }, async t 
       const told = await page.evaluate<string[]>(
         `[...document.querySelectorAll('#states button')].slice(-3).map(each => each.textContent)`,
       );
-      t.same(told, ['recent 1', 'held 1', 'odd in a job 1']);
+      t.same(told, ['recently unhealthy 1', 'held 1', 'odd in a job 1']);
       t.same(complaints, []);
       await page.close();
     }

@@ -40,7 +40,7 @@ const ORDER: readonly (State | 'unhealthy')[] = [
   'never',
   'left',
 ];
-const MARK_TEXTS = { recent: 'recent', held: 'held', odd: 'odd in a job' } as const;
+const MARK_TEXTS = { recent: 'recently unhealthy', held: 'held', odd: 'odd in a job' } as const;
 
 /** The marked nodes that are shown, of a head's lists. */
 export function listedOf(cells: Cells, lists: NodeMarks): Listed[] {
@@ -83,7 +83,7 @@ export class Legend {
         ...ORDER.map(state => {
           const props = { 'aria-pressed': String(pressed === state), 'data-state': state };
           const element = button('', () => this.select(state), props);
-          element.append(stateSwatch(inks, state), `${state} `, make('b'));
+          element.append(stateSwatch(inks, state), state === 'unhealthy' ? 'unhealthy now ' : `${state} `, make('b'));
           return element;
         }),
         ...listed.map(each => this.#listButton(each, inks)),

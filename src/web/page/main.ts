@@ -242,6 +242,7 @@ function settled(): void {
   }
   changed = NOTHING;
   if (head !== undefined) setLife(head.state);
+  trouble.tick(nowOf());
   tellFoot();
   tellHere();
   river.update();

@@ -7,7 +7,7 @@ import { byId, make, show, write } from './dom.js';
 import { quantity } from './formats.js';
 
 /** A number and what is counted, in the form of the line: a state, or all nodes. They are never on two lines. */
-const COUNTED = new RegExp(`\\d+ (?:${[...STATES, 'unhealthy', 'nodes?'].join('|')})\\b`, 'g');
+const COUNTED = new RegExp(`\\d+ (?:${[...STATES, 'unhealthy now', 'unhealthy', 'nodes?'].join('|')})\\b`, 'g');
 
 /** The part of the line in large letters, and the rest, except the text about a mirror, which has its own place. */
 function partsOf(line: string, mirror = ''): [large: string, rest: string] {

@@ -10,7 +10,7 @@ import { count, plural } from './formats.js';
 import { JobNodesView } from './jobnodes.js';
 import { answerTo } from './requests.js';
 import { Timelines } from './timelines.js';
-import { columnsOf } from './troublebox.js';
+import { columnsOf } from './troubletexts.js';
 
 /** How often the sheet of a node is updated, and that of a job, which costs more, ms. */
 const [EVERY_MS, JOB_MS] = [2000, 5000];
@@ -128,13 +128,13 @@ export class Sheet {
       write(rows[0] as Element, 'No trouble');
     }
     for (const [i, line] of trouble.entries()) {
-      const { nodes, what, why, since, until, times, jobs } = columnsOf(line, this.page.now(), true);
+      const { severity, nodes, what, why, lasting, since, times, jobs } = columnsOf(line, this.page.now(), true);
       const row = rows[i] as HTMLElement;
       row.className = line.dim === undefined ? line.severity : 'dim';
-      const begun = since === 'now' ? since : `since ${since}${until}`;
+      const begun = since === '' ? '' : `${lasting}, since ${since}`;
       const whose = line.jobs === undefined ? '' : `jobs ${jobs.join('')}`;
       // Of a node they are all about it.
-      const said = `${line.severity}: ${this.#name === undefined ? `${nodes} ` : ''}${what}${why}`;
+      const said = `${severity}: ${this.#name === undefined ? `${nodes} ` : ''}${what}${why}`;
       write(row, [said, begun, times, whose].filter(part => part !== '').join(' · '));
     }
   }

@@ -1,11 +1,12 @@
 // The box of trouble: the server's lines in the server's order, in rows of one height, so that nothing moves around it.
 // A row belongs to its line's key: selection, the keyboard's place and the reader's follow it while others come and go.
 
-import type { TroubleInfo, TroubleJob } from '../../acks/info.js';
+import type { TroubleInfo } from '../../acks/info.js';
 import { ending, fits } from '../../text/unseen.js';
 import type { WallHead } from '../wire.js';
 import { byId, make, write } from './dom.js';
-import { count, moment, momentRoughly, plural } from './formats.js';
+import { count } from './formats.js';
+import { columnsOf, lastingText } from './troubletexts.js';
 
 interface TroubleRow {
   readonly element: HTMLElement;
@@ -13,67 +14,15 @@ interface TroubleRow {
   written: string;
 }
 
-/** So many characters of jobs have room in a row, and so many at the end of a host list are always seen. */
-const JOBS_CHARS = 22;
+/** So many characters at the end of a host list are always seen. */
 const END_CHARS = 8;
-
-/** As many jobs as have room, and the number of the others. */
-function jobsTexts(jobs: readonly TroubleJob[], more: number, most: number): [jobs: string, others: string] {
-  const texts = jobs.map(({ id, user }) => `${id} (${user})`);
-  let shown = texts.length > 0 ? 1 : 0;
-  while (shown < texts.length && fits(texts.slice(0, shown + 1).join(', '), most)) shown++;
-  const rest = texts.length - shown + more;
-  return [texts.slice(0, shown).join(', '), rest > 0 ? `${shown > 0 ? ', ' : ''}+${count(rest)}` : ''];
-}
-
-/** The columns of a row. `now`: the server's clock; `isWhole`: nothing is left out. */
-export function columnsOf(line: TroubleInfo, now: number, isWhole: boolean) {
-  const { severity, nodes = '–', since, since_last, times, times_since, times_hour, flapping } = line;
-  const { jobs = [], jobs_more = 0 } = line;
-  const at = (time: string) => moment(Date.parse(time), now);
-  const often = times === undefined ? [] : [plural(times, 'time')];
-  if (times_since !== undefined) often.push(`since ${momentRoughly(Date.parse(times_since), now)}`);
-  const why = whyOf(line, at);
-  const inHour = flapping ?? times_hour;
-  const hour =
-    inHour === undefined ? [] : [`${flapping === undefined ? '' : 'flapping, '}${count(inHour)} in the last hour`];
-  return {
-    severity,
-    nodes: `${line.count > 1 ? `${count(line.count)}: ` : ''}${nodes}`,
-    what: line.what,
-    why: why === '' ? '' : ` · ${why}`,
-    since: since === undefined ? 'now' : at(since),
-    until: since_last === undefined ? '' : ` to ${at(since_last)}`,
-    times: (isWhole ? [...hour, often.join(' ')] : [hour[0] ?? often.join(' ')]).join(', '),
-    jobs: jobsTexts(jobs, jobs_more, isWhole ? Number.POSITIVE_INFINITY : JOBS_CHARS),
-  };
-}
-
-/** Why it is dimmed, or would be if it were about some of its nodes only. */
-function whyOf(
-  { ended, ended_first, ack, ack_before, aside, dim, count: all }: TroubleInfo,
-  at: (time: string) => string,
-): string {
-  const parts: string[] = [];
-  if (dim === 'ended' && ended !== undefined)
-    parts.push(`ended ${ended_first === undefined ? '' : `${at(ended_first)} to `}${at(ended)}`);
-  if (ack !== undefined) {
-    const reason = ack.reason === undefined ? '' : `: ${ack.reason}`;
-    const some = dim === 'acknowledged' ? '' : ', for some of its nodes,';
-    parts.push(`acknowledged by ${ack.by}${some} until ${at(ack.until)}${reason}`);
-  }
-  if (ack_before !== undefined)
-    parts.push(`${ack_before.last ? 'the last one' : 'an earlier one'} was acknowledged by ${ack_before.by}`);
-  if (aside !== undefined) parts.push(`${aside.count < all ? `${aside.nodes} ` : ''}${aside.why}`);
-  return parts.join('; ');
-}
 
 /**
  * Writes a row, with new elements, which have not moved from anywhere. Of a host list without room the middle is left
  * out, because names differ at their end.
  */
 function fill(row: HTMLElement, columns: ReturnType<typeof columnsOf>): void {
-  const { severity, nodes, what, why, since, until, times, jobs } = columns;
+  const { severity, nodes, what, why, lasting, since, times, jobs } = columns;
   const part = (name: string, ...children: (Node | string)[]) => make('span', { class: name }, ...children);
   const end = fits(nodes, 2 * END_CHARS) ? '' : ending(nodes, END_CHARS);
   const begin = nodes.slice(0, nodes.length - end.length);
@@ -81,7 +30,7 @@ function fill(row: HTMLElement, columns: ReturnType<typeof columnsOf>): void {
     part('severity', severity),
     part('nodes', make('span', {}, begin), make('span', {}, end)),
     part('what', what, make('i', {}, why)),
-    part('since', since, make('i', {}, until)),
+    part('since', lasting, make('i', {}, since === '' ? '' : ` ${since}`)),
     part('times', times),
     part('jobs', ...jobs.map(text => make('span', {}, text))),
   );
@@ -201,6 +150,12 @@ export class TroubleBox {
     if (trouble.length === 0 && trouble_more === 0) write(this.#more, isWell ? 'No trouble' : '');
   }
 
+  /** The server's clock goes on. */
+  tick(now: number): void {
+    this.#now = now;
+    this.#write();
+  }
+
   #add(line: TroubleInfo): TroubleRow {
     const element = make('div', { role: 'option', id: `trouble${this.#number++}` });
     element.dataset.key = line.key;
@@ -217,7 +172,7 @@ export class TroubleBox {
     for (const [key, row] of this.#rows) {
       const [isSelected, isHere] = [key === this.#selected, hasFocus && key === this.#here];
       const isWhole = (isSelected || isHere) && !isWall;
-      const written = `${isSelected} ${isHere} ${isWhole} ${day} ${JSON.stringify(row.line)}`;
+      const written = `${isSelected} ${isHere} ${isWhole} ${day} ${lastingText(row.line, this.#now)} ${JSON.stringify(row.line)}`;
       if (written === row.written) continue;
       row.written = written;
       const { element, line } = row;

@@ -1,0 +1,279 @@
+// Every face over one frozen board, in two time zones: the same counts, states, moments and durations, of nodes, racks,
+// jobs and links in each state. The board is a row for each way in which a node can stand.
+//
+// @seconds 6
+
+import t, { type Test } from 'tap';
+import { ChangeFollower } from '../../src/changes/changes.js';
+import { showJob } from '../../src/cli/jobpage.js';
+import { plainText, statusText } from '../../src/cli/statustext.js';
+import { bodyOf, frame } from '../../src/cli/watchframe.js';
+import { jobsNamed } from '../../src/jobs/joblist.js';
+import type { Encodable } from '../../src/layout/codec.js';
+import { bits, enums } from '../../src/layout/layout.gen.js';
+import { foldedEvents } from '../../src/presentation/eventlines.js';
+import { nodeSheet } from '../../src/presentation/nodesheet.js';
+import { jsonPieces } from '../../src/presentation/statusjson.js';
+import { lookMs } from '../../src/presentation/summary.js';
+import { sharedTexts, troubleText } from '../../src/presentation/troublelines.js';
+import { groups, groupsJson } from '../../src/query/groups.js';
+import { type Survey, survey } from '../../src/query/survey.js';
+import { isProblem, PROBLEM_TEXT } from '../../src/shm/problems.js';
+import type { Snapshot } from '../../src/shm/snapshot.js';
+import { painter } from '../../src/terminal/style.js';
+import { NameRanges } from '../../src/text/hostlists.js';
+import { troubleAndSentences } from '../../src/trouble/trouble.js';
+import { columnsOf } from '../../src/web/page/troubletexts.js';
+import { StreamHeaders } from '../../src/web/streamheaders.js';
+import { Watcher } from '../../src/web/watcher.js';
+import { busy, EVERYTHING, type MadeNode, madeBoard, validOf } from '../kit/madeboard.js';
+import { madeJob, madeLook, madeState } from '../kit/madejobs.js';
+import { keptBoard } from '../kit/writtenboard.js';
+
+const PLAIN = { width: 200, paint: painter('never') };
+const RACK = { pattern: /^rack[0-9]+/.source };
+const ZONES = ['America/New_York', 'Asia/Kolkata'];
+const VIEW = { page: 'table', sort: 'name', exceptions: false, long: true, grouped: undefined } as const;
+const START = { ...VIEW, filter: { where: undefined, list: undefined }, selected: { row: 0 }, top: 0, scrolled: 0 };
+
+/** What a face tells of all nodes. */
+type Told = Readonly<Record<string, number>>;
+
+/** The numbers in a sentence: `3 silent`, `10 unhealthy now`, `12 more recently`. */
+function toldIn(text: string): Told {
+  const all = [...text.matchAll(/(\d+) (silent|uncertain|unknown|never|left|live|unhealthy now|\w+ recently)\b/g)];
+  return Object.fromEntries(
+    all.map(([, count, what = '']) => [
+      what.replace('unhealthy now', 'unhealthy').replace(/.* recently/, 'recently'),
+      Number(count),
+    ]),
+  );
+}
+
+const some = (counts: Told): Told => Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
+const flat = ({ states, unhealthy, recently }: { states: Told; unhealthy: number; recently: number }) =>
+  some({ ...states, unhealthy, recently });
+
+/** The local time of an instant. */
+function clockOf(iso: string): string {
+  const at = new Date(iso);
+  return [at.getHours(), at.getMinutes(), at.getSeconds()].map(part => String(part).padStart(2, '0')).join(':');
+}
+
+function parsed(found: Survey) {
+  const pieces = jsonPieces(found.snapshot, () => ({
+    ...troubleAndSentences(found),
+    nodes: found.nodes,
+    standing: found.standing,
+  }));
+  return JSON.parse(Array.from(pieces, piece => Buffer.from(piece).toString()).join(''));
+}
+
+/** The faces that one frozen look has. */
+async function compare(t: Test, snapshot: Snapshot): Promise<void> {
+  const found = survey(snapshot);
+  const { trouble } = troubleAndSentences(found);
+  const nowMs = lookMs(snapshot);
+  const json = parsed(found);
+  const expected = flat(json.counts);
+  const names = found.all.map(({ name }) => name);
+  // Counts.
+  const text = (await statusText(found, { ...PLAIN, long: true })).join('');
+  const spoken = (await plainText(found, { ...PLAIN, long: true })).join('');
+  const [head = '', aloud = ''] = [text, spoken].map(all => all.split('\n', 1)[0]);
+  t.same(toldIn(head), expected, 'status');
+  t.same(toldIn(aloud), expected, '--plain');
+  const events = { kept: [], from: { journal: false, from: new Date(nowMs).toISOString() } };
+  const seen = {
+    found,
+    body: bodyOf(found, START, undefined),
+    trouble,
+    events,
+    totals: [],
+    jobs: { on: () => [], page: () => [] },
+  };
+  const look = { ...PLAIN, columns: undefined, widths: new Map<string, number>() };
+  const screen = frame(START, seen, { columns: 200, rows: 80 }, look).lines;
+  t.same(toldIn(screen[0] ?? ''), expected, '--watch');
+  t.equal(screen[0]?.trimEnd().slice(-8), clockOf(new Date(nowMs).toISOString()), 'with the present time');
+  const formed = groupsJson(snapshot, groups(found, RACK, undefined), undefined);
+  const sum: Record<string, number> = {};
+  for (const group of formed)
+    for (const [what, count] of Object.entries(flat(group))) sum[what] = (sum[what] ?? 0) + count;
+  t.same(sum, expected, 'groups');
+  const scheduled = madeState(
+    names.map(name => ({ name, state: 'ALLOCATED', cpus: 4 })),
+    [madeJob('7', names.join(), {})],
+  );
+  const jobs = madeLook(snapshot, scheduled);
+  const [job] = jobsNamed('7', jobs.slurm, jobs.nodeOf);
+  t.same(job && flat(job.told), expected, 'jobs --json');
+  const jobPage = showJob('7', jobs, { board: '/nowhere', width: 400 }).lines(painter('never'));
+  const ofJob = jobPage.find(line => line.startsWith(`${names.length} nodes`)) ?? '';
+  t.same(toldIn(ofJob.replace('all live', `${names.length} live`)), expected, 'jobs ID');
+  // Problems: each node's own, the counts, and the list.
+  const ill = json.nodes.filter(({ problems }: { problems?: string[] }) => problems !== undefined);
+  const lately = json.nodes.filter(
+    ({ problems, recently }: Record<string, unknown>) => problems === undefined && recently !== undefined,
+  );
+  t.same([ill.length, lately.length], [json.counts.unhealthy, json.counts.recently], 'node by node');
+  const listed = new Set<string>();
+  for (const { kind, nodes = '', ended, count, now = count } of trouble) {
+    if (!isProblem(kind) || ended !== undefined) continue;
+    const those = names.filter(name => NameRanges.of(nodes)?.has(name));
+    for (const name of those) listed.add(name);
+    const showing = ill.filter(
+      ({ name, problems }: { name: string; problems: string[] }) => those.includes(name) && problems.includes(kind),
+    );
+    t.equal(now, showing.length, `${kind} of ${nodes}: how many show it now`);
+  }
+  t.same(
+    [...listed].sort(),
+    [...ill, ...lately].map(({ name }: { name: string }) => name).sort(),
+    'the list has just these',
+  );
+  // Moments and durations: of the list, on terminals and the page, and on the page of each node.
+  for (const line of trouble) {
+    const { key, since, ended, what, nodes = '', count, kind } = line;
+    const told = troubleText(line, nowMs);
+    const page = columnsOf(line, nowMs, true);
+    t.equal(told.lasting, page.lasting, `${key}: for as long on the page`);
+    t.equal(told.severity, page.severity, `${key}: as severe`);
+    t.equal(told.severity === 'ended', ended !== undefined);
+    t.notMatch(`${told.text} ${page.what} ${page.since}`, /\d \(?to \d/, `${key}: no span`);
+    t.notMatch(what, /\d\d:\d\d/, `${key}: moments are data`);
+    if (since === undefined) continue;
+    t.equal(told.since, clockOf(since), `${key}: since`);
+    t.ok(text.includes(`${told.lasting}  ${told.since}`), `${key}: in status`);
+    if (count !== 1 || ended !== undefined || nodes === '') continue;
+    const node = found.all.find(({ name }) => name === nodes);
+    const { head, lines } = nodeSheet(snapshot.node(node?.index ?? -1), painter('never'), 200);
+    const sheet = [...head, ...lines].join('\n');
+    if (kind === 'silent') t.match(sheet, `silent since ${told.since} (`, `${key}: show`);
+    const shown = isProblem(kind) ? PROBLEM_TEXT[kind] : undefined;
+    if (shown !== undefined && line.now === undefined)
+      t.match(sheet, `problem: ${shown}, since ${told.since} (`, `${key}: show`);
+    if (shown !== undefined && line.now === 0) {
+      t.match(sheet, `recent: ${shown}`, `${key}: show`);
+      t.notMatch(sheet, /no problems$/m);
+    }
+    if (kind === 'unmeasured') t.match(sheet, `not measured since ${told.since} (`, `${key}: show`);
+  }
+  for (const { name, state, index } of found.all) {
+    const about = json.nodes[index];
+    t.same([about.name, about.state], [name, state]);
+    const shared = trouble.filter(
+      ({ kind, nodes = '' }) => /together|link/.test(kind) && NameRanges.of(nodes)?.has(name),
+    );
+    t.ok(sharedTexts(trouble, name, nowMs).length >= shared.length, `${name}: what it shares with others`);
+  }
+}
+
+const gone = (ago: number, from: number, report: Encodable<'report'> = {}) =>
+  ago < from ? undefined : { valid: EVERYTHING, interval_ms: 1000, health: enums.health.indexOf('ok'), ...report };
+const when = (is: boolean, report: Encodable<'report'>) => (is ? report : {});
+const BAD = { health: enums.health.indexOf('bad') };
+const HELD = { flags: 1 << bits.flags.held };
+/** A counter that rose in each second until `until` s ago. */
+const rising = (ago: number, until: number) => ({ throttle_events: 1000 - Math.max(ago, until) });
+
+/** Each way in which a node can stand, by what it reported so many seconds ago. */
+const PAST: Parameters<typeof keptBoard>[1] = {
+  rack1n1: ago => gone(ago, 0),
+  rack1n2: ago => gone(ago, 0, BAD),
+  rack1n3: ago => gone(ago, 0, when(ago >= 30, BAD)),
+  rack1n4: ago => gone(ago, 0, when(ago >= 90, BAD)),
+  rack2n1: ago => gone(ago, 0, rising(ago, 0)),
+  rack2n2: ago => gone(ago, 0, rising(ago, 40)),
+  rack2n3: ago => gone(ago, 0, { ...rising(ago, 100), ...HELD }),
+  rack2n4: ago => gone(ago, 0, { ...BAD, ...when(ago < 80, { valid: EVERYTHING & ~validOf('health') }) }),
+  rack3n1: ago => gone(ago, 6, rising(ago, 20)),
+  rack3n2: ago => gone(ago, 110, BAD),
+  rack3n3: ago => gone(ago, 50, ago === 50 ? { flags: 1 << bits.flags.goodbye } : {}),
+  rack3n4: ago => gone(ago, 0, { ...BAD, ...when(ago < 20, { valid: EVERYTHING & ~validOf('health') }) }),
+  ...Object.fromEntries(Array.from({ length: 8 }, (_, i) => [`rack4n${i + 1}`, (ago: number) => gone(ago, 60)])),
+};
+
+t.test('a board with a past', async t => {
+  const { reader } = keptBoard(t, PAST, 150);
+  const snapshot = reader.snapshot();
+  const { standing } = survey(snapshot);
+  t.match(standing, { nodes: 20, states: { silent: 9, uncertain: 1, left: 1, live: 9 } });
+  t.match(standing, { unhealthy: 3, recently: 4 });
+  for (const zone of ZONES) {
+    process.env.TZ = zone;
+    await t.test(zone, async t => compare(t, snapshot));
+  }
+  // Those that look for themselves.
+  const follower = new ChangeFollower(reader, { last: 0 });
+  const [begin] = foldedEvents(follower.look(true), painter('never')).slice(-1);
+  t.same(toldIn(begin?.text ?? ''), flat(standing), 'events');
+  t.same(flat(begin as never), flat(standing), 'events --json');
+  t.same(
+    follower.look(true).map(({ event }) => event),
+    [],
+    'a second later nothing is resolved that is not over',
+  );
+  const watcher = new Watcher(reader.path);
+  t.teardown(() => watcher.reader.close());
+  const heads = new StreamHeaders(watcher, '/nowhere');
+  t.teardown(() => heads.close());
+  watcher.consumers.add(heads);
+  const head = heads.at(await watcher.look());
+  const { counts, unhealthy, recently, line, marks } = head;
+  t.same(flat({ states: counts as Told, unhealthy, recently }), flat(standing), 'the page');
+  t.same(toldIn(line), flat(standing), "the page's line");
+  t.equal(NameRanges.of(marks.recent ?? '')?.size, recently, 'the marks on its map');
+  const bare = ({ trouble }: Pick<typeof head, 'trouble'>) =>
+    trouble.map(({ key, since, ended, now }) => [key, since, ended, now]);
+  t.same(bare(head), bare(troubleAndSentences(survey(snapshot))), 'the same lines, by the same times');
+});
+
+t.test('a health check is as old as it is now, not as it was when it was last heard', async t => {
+  const report = {
+    valid: EVERYTHING,
+    health: enums.health.indexOf('ok'),
+    health_src: enums.health_src.indexOf('check'),
+  };
+  const snapshot = madeBoard([480, 0.2].map((age, i) => ({ name: `n${i}`, age, report })));
+  const sheets = [...snapshot.nodes()].map(node => nodeSheet(node, painter('never'), 200).lines.join('\n'));
+  t.match(sheets[0], /ok, said by check, 8m00s ago/);
+  t.match(sheets[1], /ok, said by check, less than 1s ago/);
+});
+
+t.test('a rack behind a switch, and links in each state', async t => {
+  const rack: MadeNode[] = Array.from({ length: 48 }, (_, i) => ({
+    name: `rack7n${String(i + 1).padStart(2, '0')}`,
+    age: 90,
+    ...busy(1),
+  }));
+  const others: MadeNode[] = Array.from({ length: 60 }, (_, i) => ({
+    name: `rack8n${String(i + 1).padStart(2, '0')}`,
+    age: 0.4,
+    ...busy(1),
+  }));
+  const dark: MadeNode[] = Array.from({ length: 4 }, (_, i) => ({
+    name: `rack9n${i + 1}`,
+    age: 33,
+    ...busy(1),
+    link: 2,
+  }));
+  const down: MadeNode[] = Array.from({ length: 4 }, (_, i) => ({
+    name: `rack6n${i + 1}`,
+    age: 200,
+    ...busy(1),
+    link: 3,
+  }));
+  const links = { 1: {}, 2: { dark: { since: 28, nodes: 4 } }, 3: { state: ['down' as never], changed: 199 } };
+  const snapshot = madeBoard([...rack, ...others, ...dark, ...down], { links } as never);
+  for (const zone of ZONES) {
+    process.env.TZ = zone;
+    await t.test(zone, async t => compare(t, snapshot));
+  }
+  const found = survey(snapshot);
+  const { trouble } = troubleAndSentences(found);
+  t.match(sharedTexts(trouble, 'rack7n03', lookMs(snapshot)), [
+    /^critical, 90 s, since \S+: rack7n\[01-48\] \(48 nodes\): fell silent together/,
+  ]);
+  t.same(sharedTexts(trouble, 'rack8n03', lookMs(snapshot)), []);
+});
