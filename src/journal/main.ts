@@ -239,6 +239,7 @@ export async function main(argv: string[]): Promise<number> {
   log.info(journal.status);
   while (!stop.aborted) {
     const clocks = clocksNow();
+    journal.store.keepLock();
     journal.look(clocks);
     isAlive = true;
     service.status(journal.status);

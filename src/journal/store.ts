@@ -18,6 +18,7 @@ import {
   writeLine,
 } from '../journalfile/format.js';
 import { codeOf, type FolderKind, isStillAt, lockAlone, openOwnFolder, syncFolder } from '../service/ownfolder.js';
+import type { Failure } from '../text/failure.js';
 import { oneLine } from '../text/text.js';
 
 /** So many bytes of lines wait for a disk. */
@@ -151,7 +152,7 @@ function linesOf(path: string): Line[] {
 }
 
 export class Store {
-  readonly #lock: number;
+  #lock: number;
   /** The number of the newest segment; 0: there is none. */
   segment: number;
   #day = '';
@@ -183,15 +184,30 @@ export class Store {
     readonly lost: (count: number) => Line,
   ) {
     openOwnFolder(folder, KIND);
-    this.#lock = lockAlone(
-      join(folder, LOCK),
-      'another beoboard journal writes there; end it first, or give another folder by --journal-dir',
-    );
+    this.#lock = this.#lockAlone();
     const segments = segmentsOf(readdirSync(folder), 'events');
     const last = segments.at(-1);
     this.segment = last?.number ?? 0;
     // A last segment that is no plain file is not ours. Without a day, the next line begins a new segment.
     this.#day = last !== undefined && isPlain(join(folder, last.name)) ? last.day : '';
+  }
+
+  #lockAlone(): number {
+    const held = 'another beoboard journal writes there; end it first, or give another folder by --journal-dir';
+    return lockAlone(join(this.folder, LOCK), held);
+  }
+
+  /** Makes the lock anew if somebody has removed it. Throws a Failure if another journal has it by now. */
+  keepLock(): void {
+    if (isStillAt(join(this.folder, LOCK), this.#lock)) return;
+    try {
+      const lock = this.#lockAlone();
+      closeSync(this.#lock);
+      this.#lock = lock;
+    } catch (error) {
+      // Without the folder nobody can write there: what waits says so.
+      if ((error as Failure).code === 'lock_held') throw error;
+    }
   }
 
   /** The lines of the last two segments: what a daemon that starts has to know. They may be a hundred thousand. */

@@ -20,7 +20,6 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { type Line, parseLine } from '../../src/journalfile/format.js';
 import { ordersText } from '../../src/schedulerfile/orderfile.js';
 import {
   monotonicMs,
@@ -31,6 +30,7 @@ import {
 } from '../../src/schedulerfile/statefile.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { startIn } from '../kit/hanging.js';
+import { linesIn } from '../kit/journals.js';
 import { folder } from '../kit/places.js';
 import { run, start, startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
@@ -67,15 +67,6 @@ class Nodes {
 
 const files = (dir: string, kind: string) =>
   existsSync(dir) ? readdirSync(dir).filter(name => name.startsWith(kind)) : [];
-
-/** The events in a folder, each id once. */
-function linesIn(dir: string): Line[] {
-  const seen = new Set<string>();
-  return files(dir, 'events-')
-    .flatMap(name => readFileSync(join(dir, name), 'utf8').split('\n').slice(0, -1))
-    .map(text => parseLine(text) as Line)
-    .filter(({ id }) => !seen.has(id) && seen.add(id));
-}
 
 /** What the reader of a scheduler leaves: one job, and the marks on its nodes. */
 function jobState(nodes: string, marks: readonly OddMark[] = []): SchedulerState {

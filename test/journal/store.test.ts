@@ -317,3 +317,21 @@ t.test('jobs that fit where their event does not stand there once', async t => {
   const jobs = readFileSync(join(within, 'jobs-2026-11-27-0000001.jsonl'), 'utf8');
   t.same([linesIn(within).length, jobs.split('\n').length - 1], [1, 1]);
 });
+
+t.test('a lock that is removed is made anew, and who finds another journal there ends', async t => {
+  const within = folder(t);
+  const { store } = opened(t, within);
+  const other = () => opened(t, within).store;
+  const held = { code: 'lock_held', message: /another beoboard journal writes there; end it first/ };
+  for (const removed of [false, true]) {
+    if (removed) rmSync(join(within, 'lock'));
+    store.keepLock();
+    t.throws(other, held, 'it has it');
+  }
+  rmSync(join(within, 'lock'));
+  t.doesNotThrow(other, 'before it looks');
+  t.throws(() => store.keepLock(), held, 'now another has it');
+  const gone = opened(t, join(within, 'in')).store;
+  rmSync(join(within, 'in'), { recursive: true });
+  t.doesNotThrow(() => gone.keepLock(), 'no folder, no other journal');
+});

@@ -1,6 +1,6 @@
 // Journals that a test writes itself, line by line, in the format of src/journalfile/format.ts. No test of its own.
 
-import { appendFileSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   type Happening,
@@ -78,7 +78,8 @@ export class MadeJournal {
 /** The lines of a journal, each once. */
 export function linesIn(dir: string): Line[] {
   const lines = new Map<string, Line>();
-  for (const name of readdirSync(dir).filter(name => name.startsWith('events-')))
+  const names = existsSync(dir) ? readdirSync(dir).filter(name => name.startsWith('events-')) : [];
+  for (const name of names.sort())
     for (const text of readFileSync(join(dir, name), 'utf8').split('\n').slice(0, -1)) {
       const line = parseLine(text) as Line;
       if (!lines.has(line.id)) lines.set(line.id, line);

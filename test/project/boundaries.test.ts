@@ -254,7 +254,7 @@ const LINES: Record<string, number> = {
   'src/events': 288,
   'src/ganglia-xml': 1471,
   'src/jobs': 741,
-  'src/journal': 1700,
+  'src/journal': 1717,
   'src/journalfile': 1346,
   'src/layout': 489,
   'src/load': 1178,

@@ -276,6 +276,9 @@ t.test('a mirror remembers each silence once, whatever is done to it', { skip },
 
   // ---- forgotten while no mirror runs, and while one runs ----
   await fall('n8', 'n9');
+  await counted('before they are forgotten');
+  const told = () => silencesIn(linesIn(dir)).silences === [...truth.values()].reduce((sum, n) => sum + n, 0);
+  await until('it is told', told);
   await mirror.end();
   for (const source of boards) t.match(await run(['forget', '--board', source, 'n8']), { code: 0 });
   await mirror.start();

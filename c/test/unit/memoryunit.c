@@ -321,6 +321,31 @@ static void check_silences(void) {
   CHECK(BB_SAID_STAMP(memory()->last_words) == ms_at(757), "which is no last word either");
 }
 
+/* A mirror places the last report anew, by what it knows by now of the master's clock. */
+static void check_silences_placed_anew(void) {
+  static const struct {
+    int64_t placed, from;
+    const char *what;
+  } ROWS[] = {{32, 32, "where it was"},
+              {31, 32, "earlier, and no silence begins before the end of the one before"},
+              {34, 34, "later"}};
+  for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
+    begin();
+    board.header->evidence[1].listening_since_ns = (uint64_t)BEGIN;
+    lay_up_to(20);
+    wait_up_to(31);
+    lay_up_to(32);
+    CHECK(is_silence(20, 32, 1), "%s: one that is over", ROWS[i].what);
+    slot_at(&board, RECORD, (uint32_t)newest_slot(&board, RECORD))->stamp_ns = (uint64_t)(BEGIN + ROWS[i].placed * S);
+    *column_word(&board, RECORD) = BB_COLUMN(ms_at(ROWS[i].placed), 1, report.interval_ms, 0);
+    wait_up_to(60);
+    CHECK(is_silence(ROWS[i].from, -1, 2), "%s", ROWS[i].what);
+    wait_up_to(70);
+    lay_up_to(71);
+    CHECK(is_silence(ROWS[i].from, 71, 2), "%s: and ends", ROWS[i].what);
+  }
+}
+
 static void check_last_words(void) {
   begin();
   lay_up_to(5);
@@ -508,6 +533,7 @@ int main(void) {
   check_gaps();
   check_boots();
   check_silences();
+  check_silences_placed_anew();
   check_last_words();
   check_ordinary();
   check_copies();
