@@ -5,6 +5,7 @@
 import { type ChildProcess, fork, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { defaultNodeName } from '../options/hostname.js';
 import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
 import { isHungUp, onStdoutGone } from '../service/process.js';
 import { writeDuration } from '../text/durations.js';
@@ -48,8 +49,8 @@ class ChildProcesses {
   constructor(readonly onEnd: (verb: string, code: number | null) => void) {}
 
   /** Starts a daemon, and shows what it writes. In a group of its own: signals of the terminal are for this process. */
-  start(argv: string[]): ChildProcess {
-    const child = this.#fork(argv, ['ignore', 'ignore', 'pipe', 'ipc'], { detached: true });
+  start(argv: string[], env: Record<string, string> = {}): ChildProcess {
+    const child = this.#fork(argv, ['ignore', 'ignore', 'pipe', 'ipc'], { env, detached: true });
     child.stderr?.setEncoding('utf8').on('data', this.#tell);
     return child;
   }
@@ -144,7 +145,9 @@ async function simulate(
 ): Promise<{ isKnown: Promise<unknown> }> {
   const [board, jobs] = ['board', 'jobs'].map(name => join(folder, name)) as [string, string];
   const rack = ['--silent-from', `${silentFrom}ms`, '--silent-for', `${silentFor}ms`];
-  const load = family.start(['load', '--to', to, ...CLUSTER, ...SIMULATED, ...rack, '--jobs-file', jobs]);
+  const load = family.start(['load', '--to', to, ...CLUSTER, ...SIMULATED, ...rack, '--jobs-file', jobs], {
+    BEOBOARD_BESIDE: defaultNodeName(),
+  });
   const haveReported = new Promise<void>(resolve =>
     load.on('message', message => Object.hasOwn(message as object, 'reported') && resolve()),
   );

@@ -200,9 +200,13 @@ export class JobWork implements Work {
     view.setUint8(base + at('gpu_busy'), use > 0 ? up : 0);
   }
 
-  /** The file of a scheduler that has these jobs. `monoMs` and `nowMs`: the same moment, of `write` and since 1970. */
-  text(nameOf: (index: number) => string, everyS: number, monoMs: number, nowMs: number): string {
+  /**
+   * The file of a scheduler that has these jobs. `monoMs` and `nowMs`: the same moment, of `write` and since 1970; `beside`: a node
+   * that it knows and gives no jobs.
+   */
+  text(nameOf: (index: number) => string, everyS: number, monoMs: number, nowMs: number, beside = ''): string {
     const lines: object[] = [{ schema: 1, scheduler: 'the simulation', cluster: 'simulated', every_s: everyS }];
+    if (beside !== '') lines.push({ node: beside, state: 'login', cpus: 0 });
     for (let i = 0; i < this.count; i++) {
       const placed = this.#jobOf[i];
       const gpus = placed?.kind === 'training' ? { gpus: GPUS, gpus_used: GPUS } : {};

@@ -90,6 +90,8 @@ export function meansShown(columns: readonly Column[] | undefined): readonly Col
   return columns?.slice(1) ?? MEANS;
 }
 
+const isIll = (what: string | undefined) => what === 'unhealthy' || what === 'recently';
+
 /** With fewer columns of the terminal than this, a list of the nodes that are not live tells nothing. */
 const WHO_LEAST = 12;
 
@@ -123,7 +125,8 @@ export function groupLines(
   const laid = (table[0] ?? []).map((_, at) => ({
     wide: widest(table.map(row => row[at] ?? '')),
     isLeft: at === 0,
-    leaves: columns === undefined && at >= counts.length + 2 ? at : undefined,
+    leaves:
+      at >= counts.length + 2 ? (columns === undefined ? at : undefined) : isIll(counts[at - 2]?.[0]) ? at : undefined,
   }));
   const isAnyoneGone = found.some(({ nodes, standing }) => standing.states.live < nodes.length);
   const shown = fitting(laid, width - (isAnyoneGone ? WHO_LEAST + GAP : 0));

@@ -1,7 +1,7 @@
 // Who wants a drain, and until when: `beoboard drain` writes both behind its reason, so that the scheduler keeps them with
 // it, and whoever reads the reason, also in the scheduler's own lists, sees them.
 
-import { wallTime } from '../shm/sentences.js';
+import { timeIn } from '../shm/sentences.js';
 import { oneLine, shortened } from '../text/text.js';
 import type { SchedulerNode } from './scheduler.js';
 
@@ -47,8 +47,11 @@ export function drainOf({ aside, reason = '' }: Pick<SchedulerNode, 'aside' | 'r
 }
 
 /** The same in words: `drained by anna until 2026-11-30 18:00:00: PDU swap`. */
-export function drainText(node: Pick<SchedulerNode, 'aside' | 'reason'>): string | undefined {
+export function drainText(
+  node: Pick<SchedulerNode, 'aside' | 'reason'>,
+  look: Parameters<typeof timeIn>[0] = {},
+): string | undefined {
   const { by, reason, until_ms } = drainOf(node) ?? {};
   if (by === undefined || reason === undefined) return undefined;
-  return `drained by ${oneLine(by)}${until_ms === undefined ? '' : ` until ${wallTime(until_ms)}`}: ${oneLine(reason)}`;
+  return `drained by ${oneLine(by)}${until_ms === undefined ? '' : ` until ${timeIn(look, until_ms)}`}: ${oneLine(reason)}`;
 }

@@ -60,7 +60,14 @@ export function wallTime(ms: number): string {
 }
 
 /** A look by both clocks; without `evidence` by the wall clock alone. */
-type LookTimes = Pick<Snapshot, 'realNs'> & { readonly evidence?: Pick<Snapshot['evidence'], 'nowNs'> };
+type LookTimes = Pick<Snapshot, 'realNs'> & {
+  readonly evidence?: Pick<Snapshot['evidence'], 'nowNs'>;
+  readonly tellsUtc?: boolean;
+};
+
+/** A time, ms since 1970, as this look tells times: local, or as data that a page shows in its own zone. */
+export const timeIn = ({ tellsUtc }: Pick<LookTimes, 'tellsUtc'>, ms: number): string =>
+  tellsUtc ? new Date(ms).toISOString().replace(/\.\d+/, '') : wallTime(ms);
 
 /** The two clocks are read one after the other: their distance is rounded, so that a time is the same at every look. */
 const DISTANCE_MS = 100;
@@ -84,7 +91,8 @@ export function lastingMs(look: LookTimes, agoMs: number): number {
 
 /** The time so many ms before the look: `14:03:21`, with the date if that was another day. */
 export function timeOf(look: LookTimes, ageMs: number): string {
-  const at = wallTime(instantOf(look, ageMs));
+  const at = timeIn(look, instantOf(look, ageMs));
+  if (look.tellsUtc) return at;
   return at.slice(0, 10) === wallTime(instantOf(look, 0)).slice(0, 10) ? at.slice(11) : at;
 }
 
@@ -98,8 +106,8 @@ export function shortTimeOf(look: LookTimes, ageMs: number): string {
 
 /** The time so many ms before the look, and its age: `14:03:21 (12.0s)`; with the date if it is more than a day ago. */
 export function moment(look: LookTimes, ageMs: number): string {
-  const at = wallTime(instantOf(look, ageMs));
-  return `${ageMs < DAY_MS ? at.slice(11) : at} (${formatDuration(lastingMs(look, ageMs))})`;
+  const at = timeIn(look, instantOf(look, ageMs));
+  return `${ageMs < DAY_MS && !look.tellsUtc ? at.slice(11) : at} (${formatDuration(lastingMs(look, ageMs))})`;
 }
 
 /** A silence from which the node has not come back: only of one that is judged silent it is known that it lasts. */

@@ -338,6 +338,9 @@ export class Snapshot implements SeenNodes {
     return found;
   }
 
+  /** Whether sentences made of it tell moments as data, `2026-11-27T02:03:04Z`, for a page that knows its reader's zone. */
+  tellsUtc = false;
+
   /** The number of the link by which a node's newest report came; 0: unknown, or there is none. */
   linkOf(index: number): number {
     const slot = this.newestSlot(this.recordWord(index));

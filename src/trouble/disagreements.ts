@@ -5,7 +5,7 @@ import { drainOf } from '../schedulerfile/drains.js';
 import { likelyPair } from '../schedulerfile/matching.js';
 import type { SchedulerView } from '../schedulerfile/schedulerview.js';
 import type { DifferenceKind, SchedulerDifference, SchedulerState } from '../schedulerfile/statefile.js';
-import { wallTime } from '../shm/sentences.js';
+import { timeIn } from '../shm/sentences.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { shownNames } from '../text/hostlists.js';
 import { groupBy } from '../text/maps.js';
@@ -92,7 +92,7 @@ export function disagreements(scheduler: SchedulerView, { snapshot, all, nodes }
   });
   for (const some of groupBy(overdue, ({ by, until_ms }) => `${until_ms} ${by}`).values()) {
     const [{ by, until_ms }] = some as [(typeof overdue)[number]];
-    const what = `still drained: ${oneLine(by)}'s drain was to end at ${wallTime(until_ms)}; beoboard resume ends it`;
+    const what = `still drained: ${oneLine(by)}'s drain was to end at ${timeIn(snapshot, until_ms)}; beoboard resume ends it`;
     const text = `${shownNames(some.map(({ node }) => node.name))}: ${what}`;
     found.push({ cause: 'overdue', nodes: some.map(({ node }) => node), text, what });
   }

@@ -6,7 +6,8 @@ import { hourTimes } from '../journalfile/state.js';
 import type { Survey, Surveyed } from '../query/survey.js';
 import { BRIDGES, drainText } from '../schedulerfile/drains.js';
 import { isProblem, problemBit } from '../shm/problems.js';
-import { instantOf } from '../shm/sentences.js';
+import { instantOf, timeIn } from '../shm/sentences.js';
+import type { Snapshot } from '../shm/snapshot.js';
 import { compareNames, fold } from '../text/hostlists.js';
 import { few, oneLine } from '../text/text.js';
 import { type Anomaly, type Finding, ofSpells } from './finding.js';
@@ -25,8 +26,7 @@ const REASONS_MOST = 4;
 const DIMMED: readonly (Dimmed | undefined)[] = [undefined, 'acknowledged', 'ended', 'aside'];
 
 /** The time so many ms before the look, in whole seconds. */
-const instant = ({ snapshot }: Survey, agoMs: number) =>
-  new Date(instantOf(snapshot, agoMs)).toISOString().replace(/\.\d+/, '');
+const instant = ({ snapshot }: Survey, agoMs: number) => timeIn({ tellsUtc: true }, instantOf(snapshot, agoMs));
 
 /** The jobs that run on these nodes; undefined: they are not shown, or what is known of them is old. */
 function jobsOn(nodes: readonly Surveyed[], { scheduler }: Besides): TroubleJob[] | undefined {
@@ -39,16 +39,16 @@ function jobsOn(nodes: readonly Surveyed[], { scheduler }: Besides): TroubleJob[
 }
 
 /** What keeps jobs off this node because an administrator wants it so; undefined: nothing that is known. */
-function asideOf({ name, problems }: Surveyed, { scheduler }: Besides): string | undefined {
+function asideOf({ name, problems }: Surveyed, { scheduler }: Besides, look: Snapshot): string | undefined {
   if ((problems & problemBit('held')) !== 0) return 'put on hold';
   const { node } = scheduler?.of(name) ?? {};
   // Drains by our own bridge are no administrator's.
   if (node?.aside === undefined || node.reason?.startsWith(BRIDGES)) return undefined;
-  return drainText(node) ?? oneLine(node.aside);
+  return drainText(node, look) ?? oneLine(node.aside);
 }
 
-function setAside(nodes: readonly Surveyed[], besides: Besides): TroubleInfo['aside'] {
-  const reasons = nodes.map(node => asideOf(node, besides));
+function setAside(nodes: readonly Surveyed[], besides: Besides, look: Snapshot): TroubleInfo['aside'] {
+  const reasons = nodes.map(node => asideOf(node, besides, look));
   const those = nodes.filter((_, i) => reasons[i] !== undefined);
   if (those.length === 0) return undefined;
   const why = few([...new Set(reasons.filter(reason => reason !== undefined))], REASONS_MOST);
@@ -95,7 +95,7 @@ function lineOf(
   const hasEnded = endedMs !== undefined;
   const jobs = hasEnded || nodes.length === 0 ? undefined : jobsOn(nodes, besides);
   // A drain that was to end is no reason to dim the line that says so.
-  const aside = hasEnded || finding.cause === 'overdue' ? undefined : setAside(nodes, besides);
+  const aside = hasEnded || finding.cause === 'overdue' ? undefined : setAside(nodes, besides, found.snapshot);
   const { ack, before } = hasEnded ? {} : acknowledged(key, episodesOf(finding), besides.acks ?? [], clocksOf(found));
   const dim: Dimmed | undefined = hasEnded
     ? 'ended'

@@ -69,7 +69,7 @@ export type NodeHistory = Described<ReturnType<typeof nodeHistory>>;
 /** The answer about one node. */
 export const nodePage = (node: Schema<{ readonly name: string; readonly state: State }>, readings: readonly string[]) =>
   answer({
-    line: text('its state and evidence'),
+    line: text('its state and evidence; moments here and in sections are UTC: 2026-11-27T02:03:04Z'),
     trouble: array(TROUBLE, 'the lines about this node, the worst first'),
     sections: array(object({ title: text(), facts: array(array(text()), 'what belongs together is in one list') })),
     node,

@@ -338,6 +338,7 @@ export class Api {
     const reader = this.#reader();
     try {
       const snapshot = reader.snapshotOf(name);
+      snapshot.tellsUtc = true;
       const [node] = [...snapshot.nodes()];
       if (node === undefined) throw new Refusal('unknown_node', `${quote(name)} is not on the board`);
       const { jobs, watcher } = this.wall;

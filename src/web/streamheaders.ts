@@ -98,7 +98,9 @@ export class StreamHeaders implements NodeConsumer {
 
   /** What the last look has gathered; undefined: there was none. */
   get digest(): Snapshot | undefined {
-    return this.#builder.digest;
+    const { digest } = this.#builder;
+    if (digest !== undefined) digest.tellsUtc = true;
+    return digest;
   }
 
   /** The text for the last look. */

@@ -12,7 +12,7 @@ import { jobsNamed } from '../../src/jobs/joblist.js';
 import type { Encodable } from '../../src/layout/codec.js';
 import { bits, enums } from '../../src/layout/layout.gen.js';
 import { foldedEvents } from '../../src/presentation/eventlines.js';
-import { nodeSheet } from '../../src/presentation/nodesheet.js';
+import { nodeHead, nodeSections, nodeSheet } from '../../src/presentation/nodesheet.js';
 import { jsonPieces } from '../../src/presentation/statusjson.js';
 import { lookMs } from '../../src/presentation/summary.js';
 import { sharedTexts, troubleText } from '../../src/presentation/troublelines.js';
@@ -23,6 +23,7 @@ import type { Snapshot } from '../../src/shm/snapshot.js';
 import { painter } from '../../src/terminal/style.js';
 import { NameRanges } from '../../src/text/hostlists.js';
 import { troubleAndSentences } from '../../src/trouble/trouble.js';
+import { inZone } from '../../src/web/page/formats.js';
 import { columnsOf } from '../../src/web/page/troubletexts.js';
 import { StreamHeaders } from '../../src/web/streamheaders.js';
 import { Watcher } from '../../src/web/watcher.js';
@@ -227,6 +228,28 @@ t.test('a board with a past', async t => {
   const bare = ({ trouble }: Pick<typeof head, 'trouble'>) =>
     trouble.map(({ key, since, ended, now }) => [key, since, ended, now]);
   t.same(bare(head), bare(troubleAndSentences(survey(snapshot))), 'the same lines, by the same times');
+});
+
+t.test('sentences for a page have their moments as data, and it writes them in its zone', async t => {
+  const { reader } = keptBoard(t, PAST, 150);
+  const [local, utc] = [reader.snapshot(), reader.snapshot()];
+  const told = (snapshot: Snapshot) =>
+    [...snapshot.nodes()].flatMap(node => [
+      nodeHead(node, painter('never')),
+      ...nodeSections(node).flatMap(({ facts }) => facts.map(some => some.join())),
+    ]);
+  const before = told(local).join('\n');
+  const tells = (snapshot: Snapshot) => {
+    snapshot.tellsUtc = true;
+    return told(snapshot).join('\n');
+  };
+  const after = tells(local);
+  t.ok(after.split('\n').filter(line => /\dZ \(/.test(line)).length > 10, 'there are many');
+  t.notMatch(after.replace(/T[\d:]{8}Z/g, ''), /\d\d:\d\d:\d\d/, 'and no others');
+  t.equal(after.replace(/\d{4}-\d\d-\d\dT[\d:]{8}Z/g, clockOf), before, 'of the same moments');
+  const nowMs = lookMs(utc);
+  t.notMatch(inZone(after, nowMs), /\dZ/);
+  t.equal(inZone('of 9999-99-99T99:99:99Z', nowMs), 'of 9999-99-99T99:99:99Z', 'what is none stays');
 });
 
 t.test('a health check is as old as it is now, not as it was when it was last heard', async t => {

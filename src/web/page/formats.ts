@@ -71,6 +71,13 @@ export function moment(ms: number, now: number): string {
   return isToday(ms, now) ? clock(ms) : `${DAY.format(ms)} ${minute(ms)}`;
 }
 
+/** A sentence of the server, whose moments stand in it as 2026-11-27T02:03:04Z, with the times of this page's zone. */
+export const inZone = (text: string, now: number): string =>
+  text.replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, iso => {
+    const ms = Date.parse(iso);
+    return Number.isNaN(ms) ? iso : moment(ms, now);
+  });
+
 /** The same in fewer words: 14:03, or Nov 24. */
 export function momentRoughly(ms: number, now: number): string {
   return isToday(ms, now) ? minute(ms) : DAY.format(ms);

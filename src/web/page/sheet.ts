@@ -6,7 +6,7 @@ import type { JobInfo } from '../../presentation/shapes.js';
 import type { JobAnswer, NodeInfo } from '../answers.js';
 import type { ReadingInfo } from '../wire.js';
 import { button, byId, fill, make, set, write } from './dom.js';
-import { count, plural } from './formats.js';
+import { count, inZone, plural } from './formats.js';
 import { JobNodesView } from './jobnodes.js';
 import { answerTo } from './requests.js';
 import { Timelines } from './timelines.js';
@@ -172,7 +172,8 @@ export class Sheet {
   #show({ line, trouble, sections, node, history }: NodeInfo): void {
     const state = byId('sheetstate');
     // The name is above it.
-    write(state, line.slice(node.name.length + 2));
+    const now = this.page.now();
+    write(state, inZone(line.slice(node.name.length + 2), now));
     state.className = node.state;
     this.#tell(trouble);
     this.#place();
@@ -189,7 +190,7 @@ export class Sheet {
     }
     for (const [i, { facts }] of sections.entries()) {
       const lines = (byId('sections').children[i] as HTMLElement).querySelectorAll('p');
-      for (const [j, some] of facts.entries()) write(lines[j] as Element, some.join(' · '));
+      for (const [j, some] of facts.entries()) write(lines[j] as Element, inZone(some.join(' · '), now));
     }
   }
 }

@@ -3,7 +3,7 @@
 import type { TroubleInfo, TroubleJob } from '../../acks/info.js';
 import { nowTexts, roughly } from '../../text/roughly.js';
 import { fits } from '../../text/unseen.js';
-import { count, moment, momentRoughly, plural } from './formats.js';
+import { count, inZone, moment, momentRoughly, plural } from './formats.js';
 
 /** So many characters of jobs have room in a row. */
 const JOBS_CHARS = 22;
@@ -37,8 +37,8 @@ export function columnsOf(line: TroubleInfo, now: number, isWhole: boolean) {
   return {
     severity: dim === 'ended' ? dim : severity,
     nodes: `${line.count > 1 ? `${count(line.count)}: ` : ''}${nodes}`,
-    what: [line.what, ...nowTexts(line)].join('; '),
-    why: why === '' ? '' : ` · ${why}`,
+    what: inZone([line.what, ...nowTexts(line)].join('; '), now),
+    why: why === '' ? '' : ` · ${inZone(why, now)}`,
     lasting: lastingText(line, now),
     since: `${since === undefined ? '' : at(since)}${since_last === undefined ? '' : `, the last ${at(since_last)}`}`,
     times: (isWhole ? [...hour, often.join(' ')] : [hour[0] ?? often.join(' ')]).join(', '),
