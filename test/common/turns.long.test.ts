@@ -1,6 +1,6 @@
 // The real programs over 50,000 live nodes, in a network of their own: beside 250 connections that ask for what costs
 // most, again and again, a small request of another origin is answered within half a second; through nginx, where all
-// are one origin, before any other connection's second costly request. Every path of every server is tried, those of
+// are one origin, in that time or before any other connection's second request. Every path of every server is tried, those of
 // the API as its own document lists them.
 
 import { fork } from 'node:child_process';
@@ -225,10 +225,12 @@ async function tryAll(t: Test): Promise<void> {
     if (!title.includes(only)) continue;
     const bytes = http(`${api}${path.replace('SEQ', String(await seq()))}`, login);
     const ends = path.startsWith('stream') ? STREAM_BYTES : 'http';
-    const asked = { host: HERE, port: proxy, requests: [http(`${api}readings`, login)], ends: 'http' as const };
+    const pid = web.running.child.pid as number;
+    const asked = { host: HERE, port: proxy, requests: [http(`${api}readings`, login)], ends: 'http' as const, pid };
     const found = await beside(t, title, { host: HERE, port: proxy, requests: [bytes], ends }, asked);
-    const most = found.small.map(one => mostMeanwhile(one, found.costly));
-    const late = most.filter(count => count > 1).length;
+    // What costs as little as the small request itself may be answered twice meanwhile, in a time that nobody notices.
+    const isLate = (one: Answered) => mostMeanwhile(one, found.costly) > 1 && msOf(one) - one.starved > MOST_MS;
+    const late = found.small.filter(isLate).length;
     t.ok(late <= SMALL - IN_TIME, `${SMALL - late} of ${SMALL} before a second one: ${found.line}`);
     t.ok(found.small.every(({ line }) => line.startsWith('HTTP/1.1 200')));
   }

@@ -243,6 +243,16 @@ t.test('the socket comes back with the directory', { skip: NOT_WHOLE }, async t 
   );
 });
 
+t.test('forget says of a listed node that it stays, and where it is taken off', async t => {
+  const board = boardPath(t);
+  await startReceiver(t, board, ['--nodes', 'a,b']);
+  const { stderr } = await run(['forget', '--board', board, 'a']);
+  t.match(
+    stderr,
+    /^beoboard forget: a stay as never reported: take them off the list of --nodes, then systemctl reload/,
+  );
+});
+
 t.test('another program at the socket', async t => {
   const board = boardPath(t);
   const writer = openWriter({ path: board, capacity: 8, nodes: ['a'], ...limits });
