@@ -1,7 +1,7 @@
 // Small wrong changes, and the test that must fall for each. `npm run mutants` makes them. No test of its own.
 
 /** In this file this text, which stands there once, becomes that; then the test ROOM/NAME falls. */
-export interface Mutant {
+interface Mutant {
   readonly file: string;
   readonly was: string;
   readonly becomes: string;
