@@ -28,7 +28,11 @@ export const KINDS = Object.fromEntries(
 );
 
 const GPUS_MOST = 8;
-const perGpu = Array.from({ length: GPUS_MOST }, (_, i) => [`gpu.${i}.power_w`, `gpu.${i}.temp_degc`]).flat();
+const perGpu = Array.from({ length: GPUS_MOST }, (_, i) => [
+  `gpu.${i}.power_w`,
+  `gpu.${i}.temp_degc`,
+  `gpu.${i}.util_pct`,
+]).flat();
 export const QUANTITIES = [
   ...['cpu', 'gpu_util', 'mhz', 'temp', 'gpu_power', 'gpu_temp', 'net', 'fabric', 'disk'],
   ...['pressure_cpu', 'pressure_mem', 'pressure_io', 'swapping', 'link_speed', 'fabric_speed', 'links_up'],
@@ -358,6 +362,7 @@ export class PlayedJob {
       const watts = part * (60 + 340 * use * (1 + 0.02 * dice.heavy())) * this.gpuPower[gpu];
       const warm = this.gpuHeat[gpu] + 0.7 * dice.heavy();
       values[at + place[`gpu.${i}.power_w`]] = isGone ? Number.NaN : Math.round(watts);
+      values[at + place[`gpu.${i}.util_pct`]] = isGone ? Number.NaN : Math.round(100 * use);
       values[at + place[`gpu.${i}.temp_degc`]] = isGone ? Number.NaN : Math.round(warm);
       if (isGone) continue;
       sum += watts;

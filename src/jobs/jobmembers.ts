@@ -48,9 +48,9 @@ export interface JobMember {
 /** From so many units on it is told that a node differs. */
 const TOLD_FROM = 3;
 
-/** Counters that only grow are not compared, because one look does not show how fast they grow. */
+/** Counters that only grow are not compared, because one look does not show how fast; each GPU only beside its past. */
 const ROWS = COMPARED.flatMap(compared => {
-  const reading = compared.isTally ? undefined : readingOf(compared.reading);
+  const reading = compared.isTally || compared.gpu !== undefined ? undefined : readingOf(compared.reading);
   return reading === undefined ? [] : [{ compared, reading }];
 });
 type ComparedReading = (typeof ROWS)[number];

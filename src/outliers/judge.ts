@@ -78,6 +78,11 @@ const TRAFFIC_ROWS = ['net', 'fabric'].map(of => COMPARED.findIndex(({ reading }
 const ORDER = [...COMPARED.keys()].sort(
   (a, b) => Number(COMPARED[b]?.class === 'load') - Number(COMPARED[a]?.class === 'load'),
 );
+/** The same without those of single GPUs, and the places of these by what they are. */
+const WITHOUT_GPUS = ORDER.filter(row => COMPARED[row]?.gpu === undefined);
+const GPU_ROWS = ['power_w', 'temp_degc', 'util_pct'].map(what =>
+  [...COMPARED.keys()].filter(row => COMPARED[row]?.reading.endsWith(`.${what}`) && COMPARED[row]?.gpu !== undefined),
+);
 /** Those of which what is a node's own is learned, and whether that is a factor. */
 const IS_OWN = COMPARED.map(one => one.class === 'condition' || one.tells === 'part');
 /** Those that follow what the job does, each node a little sooner or later. */
@@ -123,6 +128,26 @@ export function limitOf(values: number): number {
 /** Whether a node is at work, and as much as its peers. */
 export function isAtEqual(use: number, median: number): boolean {
   return median >= AT_WORK && use >= AT_WORK && Math.abs(use - median) <= AS_MUCH;
+}
+
+/**
+ * A reading of a GPU that works beside those of the other GPUs of its node: what all of these share, as a swing of their
+ * work, is not in it. NaN: it does not work as they do.
+ */
+function besideOthers(values: Float64Array, at: number, row: number, gpu: number): number {
+  const [value, rows] = [values[at + row] as number, GPU_ROWS.find(rows => rows[gpu] === row) as number[]];
+  const use = values[at + ((GPU_ROWS[2] as number[])[gpu] as number)] as number;
+  const usual = values[at + (WORK_ROWS[1] as number)] as number;
+  if (!Number.isNaN(use) && !isAtEqual(use, usual)) return Number.NaN;
+  let [sum, count] = [0, 0];
+  for (const other of rows) {
+    const more = values[at + other] as number;
+    if (other === row || Number.isNaN(more)) continue;
+    sum += more;
+    count++;
+  }
+  if (count === 0) return value;
+  return IS_FACTOR[row] ? value / (sum / count) : value - sum / count;
 }
 
 /** A group of nodes at one look, of which one reading after another is compared. All jobs use it in turn. */
@@ -266,7 +291,8 @@ class JudgedJob {
       group.take(equals, seen, places);
       if (i === 0) this.#traffic.look(group.traffic, nowMs);
       // What good nodes never have does not depend on what they do.
-      for (const row of ORDER) this.#judge(seen, group, row, NEEDS_CALM[row] ? isQuiet : isYoung);
+      const rows = this.#peers.hasGpus(equals[0] as number) ? ORDER : WITHOUT_GPUS;
+      for (const row of rows) this.#judge(seen, group, row, NEEDS_CALM[row] ? isQuiet : isYoung);
     });
     if (most < FEWEST) return mostShared < FEWEST ? 'few' : 'shared';
     if (isYoung) return 'young';
@@ -384,12 +410,13 @@ class JudgedJob {
   }
 
   /** Learns what is a node's own, beside the level of all. */
-  #learnOwn({ nowMs, stampMs }: NodesSeen, { places, raw }: JudgedGroup, row: number, cell: number, i: number): void {
+  #learnOwn({ nowMs, stampMs }: NodesSeen, group: JudgedGroup, row: number, cell: number, i: number): void {
+    const { places, own, raw } = group;
     const [value, stamp] = [raw[i] as number, stampMs[places[i] as number] as number];
     if (this.#middle.count < FEWEST || !this.#cells.isNew(cell, value, stamp, COMPARED[row]?.renewMs ?? 0)) return;
     this.#cells.see(cell, value, stamp);
     const isEnough = nowMs - this.#firstMs >= LEARNING_MS;
-    this.#parts.learn(cell, value, this.#middle.median, IS_FACTOR[row] as boolean, isEnough);
+    this.#parts.learn(cell, own[i] as number, this.#middle.median, IS_FACTOR[row] as boolean, isEnough);
   }
 
   /**
@@ -401,7 +428,7 @@ class JudgedJob {
     const { nodes, places, own, raw, work, isElsewhere } = group;
     group.isLearning = false;
     const compared = COMPARED[row] as Compared;
-    const { isTally, tells, settlesMs = 0 } = compared;
+    const { isTally, tells, gpu, settlesMs = 0 } = compared;
     const by = EQUAL_BY[row] as number;
     const byRow = WORK_ROWS[by];
     let [known, count] = [0, 0];
@@ -420,6 +447,8 @@ class JudgedJob {
       }
       if (isTally && place >= 0) value = this.#tallies.growth(cell, value, nowMs);
       raw[i] = value;
+      if (gpu !== undefined && IS_OWN[row] && !Number.isNaN(value))
+        value = this.#parts.smooth(cell, besideOthers(values, place * ROW, row, gpu));
       if (IS_OWN[row] && !this.#parts.isKnown(cell)) group.isLearning = true;
       else if (IS_OWN[row]) value = this.#parts.without(cell, value, IS_FACTOR[row] as boolean);
       own[i] = value;

@@ -3,12 +3,15 @@
 
 /** So many new readings are learned, and for so long from the begin, ms. */
 const LEAST = 15;
+/** The share of a new value in a mean. */
+const SMOOTHING = 0.1;
 export const LEARNING_MS = 600_000;
 
 export class OwnParts {
   readonly #sums: Float64Array;
   readonly #levels: Float64Array;
   readonly #counts: Uint16Array;
+  readonly #smooth: Float64Array;
   /** What a cell has besides the level of all: a factor, or so much more; NaN: not known yet. */
   readonly #own: Float64Array;
 
@@ -16,6 +19,7 @@ export class OwnParts {
     this.#sums = new Float64Array(count);
     this.#levels = new Float64Array(count);
     this.#counts = new Uint16Array(count);
+    this.#smooth = new Float64Array(count).fill(Number.NaN);
     this.#own = new Float64Array(count).fill(Number.NaN);
   }
 
@@ -25,8 +29,16 @@ export class OwnParts {
       this.#sums[to + i] = from.#sums[at + i] as number;
       this.#levels[to + i] = from.#levels[at + i] as number;
       this.#counts[to + i] = from.#counts[at + i] as number;
+      this.#smooth[to + i] = from.#smooth[at + i] as number;
       this.#own[to + i] = from.#own[at + i] as number;
     }
+  }
+
+  /** The mean of about the last minute. */
+  smooth(cell: number, value: number): number {
+    const last = this.#smooth[cell] as number;
+    if (!Number.isNaN(value)) this.#smooth[cell] = Number.isNaN(last) ? value : last + SMOOTHING * (value - last);
+    return Number.isNaN(value) ? value : (this.#smooth[cell] as number);
   }
 
   own(cell: number): number {

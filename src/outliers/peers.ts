@@ -36,6 +36,10 @@ export class Peers {
     return this.#unknown > 0;
   }
 
+  hasGpus(node: number): boolean {
+    return (this.#gpus[node] as number) > 0;
+  }
+
   /** Nodes of the same hardware that are enough to be compared. */
   get groups(): readonly Int32Array[] {
     this.#groups ??= this.#grouped();

@@ -1,6 +1,9 @@
 // Which readings of a job's nodes are compared, and how: the one table for all who sort nodes by their difference or
 // mark one. Pure; the values come from the readings of the same name.
 
+import { type Measure, ofGpu } from '../readings/measures.js';
+import { readingOf } from '../readings/readings.js';
+
 /**
  * A fault is one whenever it is seen: good nodes of the same hardware do not differ in it. A condition (clock, heat,
  * power) depends on the node's part of the work, too, so it is one only if the node had another one earlier in the job.
@@ -35,6 +38,8 @@ export interface Compared {
   readonly atEqual?: 'cpu' | 'gpu_util';
   /** It is compared only after so long at equal work, ms. */
   readonly settlesMs?: number;
+  /** It is of the GPU of that number, and compared beside the others of its node. */
+  readonly gpu?: number;
   /** It only grows: what is compared is the growth of the last minutes. */
   readonly isTally?: true;
   /** It is renewed by the sender only so often, ms; absent: with each report. */
@@ -53,6 +58,34 @@ const WARMING_MS = 120_000;
 
 /** What one node of a job does now and then for a while: a daemon's work. */
 const SHORT_MS = 20_000;
+
+/** Of each of the first GPUs its power and heat, and its use, by which it is at work. */
+const comparedOf = (gpu: number): readonly Compared[] => [
+  {
+    ...{ reading: `gpu.${gpu}.power_w`, label: `power of GPU ${gpu}`, class: 'condition', direction: 'low', gpu },
+    ...{ floor: 0, floorShare: 0.025, atEqual: 'gpu_util', settlesMs: OFTEN_MS, renewMs: OFTEN_MS },
+    why: 'GPUs of one kind differ by 8 %, but each keeps its share of its node’s power to a few per cent',
+  },
+  {
+    ...{
+      reading: `gpu.${gpu}.temp_degc`,
+      label: `temperature of GPU ${gpu}`,
+      class: 'condition',
+      direction: 'high',
+      gpu,
+    },
+    ...{ floor: 3, floorShare: 0, atEqual: 'gpu_util', settlesMs: WARMING_MS, renewMs: OFTEN_MS },
+    why: 'by its place in the node each is some degrees warmer or cooler than the others, always',
+  },
+  {
+    ...{ reading: `gpu.${gpu}.util_pct`, label: `use of GPU ${gpu}`, class: 'load', direction: 'both', gpu },
+    ...{ floor: 5, floorShare: 0, renewMs: OFTEN_MS },
+    why: 'it marks nothing: by it a GPU works as much as the others, or not',
+  },
+];
+
+/** So many GPUs of a node are compared, each. */
+const GPUS_EACH = 8;
 
 export const COMPARED: readonly Compared[] = [
   {
@@ -201,4 +234,11 @@ export const COMPARED: readonly Compared[] = [
     },
     why: 'as of the disk',
   },
+  ...Array.from({ length: GPUS_EACH }, (_, gpu) => comparedOf(gpu)).flat(),
 ];
+
+/** How a reading is taken from a node. */
+export function measureOf({ reading, gpu }: Pick<Compared, 'reading' | 'gpu'>): Measure {
+  if (gpu === undefined) return readingOf(reading)?.measure as Measure;
+  return ofGpu(reading.split('.')[2] as Parameters<typeof ofGpu>[0], gpu);
+}

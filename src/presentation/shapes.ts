@@ -168,6 +168,7 @@ export type JobInfo = DescribedKeys<typeof JOB>;
 const MARK = object({
   ...{ job: text(), node: text(), reading: text(), value: number(), peers: integer('so many it is compared with') },
   ...{ median: number('of these'), lowest: number(), highest: number(), since_ms: number('CLOCK_MONOTONIC') },
+  'own?': number('by how much it differed before: a factor, or so much more'),
 });
 
 /** A node of a job; see `memberJson`. */

@@ -301,6 +301,16 @@ export function gpus(name: keyof typeof structs.gpu_slot.fields, fold: Fold, ofA
   return { ...setOf('gpu'), take };
 }
 
+/** Of one GPU; 0 is not known. */
+export function ofGpu(name: keyof typeof structs.gpu_slot.fields, number: number): Measure {
+  const read = leaf('gpu_slot', name);
+  const take = ({ view, report }: Cursor) =>
+    number < Math.min(view.getUint8(report + gpu_count.offset), gpu.count)
+      ? read(view, report + gpu.offset + number * structs.gpu_slot.bytes) || Number.NaN
+      : Number.NaN;
+  return { ...setOf('gpu'), take };
+}
+
 const { group, groups, gpu_flags } = structs.report.fields;
 
 /** The mean of all CPU groups that know theirs, weighted by their CPUs; NaN: no CPU is known. */

@@ -3,11 +3,9 @@
 
 import { type JobSeen, Judge, type Judgement, type NodesSeen } from '../outliers/judge.js';
 import { FEWEST } from '../outliers/peers.js';
-import { COMPARED } from '../outliers/readings.js';
+import { COMPARED, measureOf } from '../outliers/readings.js';
 import { Cursor } from '../readings/cursor.js';
 import { MeasureReader } from '../readings/measurereader.js';
-import type { Measure } from '../readings/measures.js';
-import { readingOf } from '../readings/readings.js';
 import type { SchedulerJob } from '../schedulerfile/scheduler.js';
 import { monotonicMs, type OddJobs, type OddMark } from '../schedulerfile/statefile.js';
 import { NUMBERED } from '../shm/liveness.js';
@@ -23,9 +21,7 @@ export const LOOK_MS = 5_000;
 const ROW = COMPARED.length;
 const LIVE = NUMBERED.indexOf('live');
 /** What is compared, and then by what peers are chosen. */
-const MEASURES = [...COMPARED.map(({ reading }) => reading), 'hw_hash', 'gpu_count'].map(
-  name => readingOf(name)?.measure as Measure,
-);
+const MEASURES = [...COMPARED, { reading: 'hw_hash' }, { reading: 'gpu_count' }].map(measureOf);
 const [HARDWARE, GPUS] = [ROW, ROW + 1];
 
 const roomFor = (count: number) => ({

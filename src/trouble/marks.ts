@@ -4,6 +4,8 @@ import { COMPARED } from '../outliers/readings.js';
 import { readingOf } from '../readings/readings.js';
 import { joined, writeValue } from '../readings/units.js';
 import type { OddMark } from '../schedulerfile/statefile.js';
+import { shownNames } from '../text/hostlists.js';
+import { groupBy } from '../text/maps.js';
 import { cut, oneLine } from '../text/text.js';
 
 /** A reading that this version does not know is named in so many characters. */
@@ -33,12 +35,12 @@ export function marksText(marks: readonly OddMark[]): string {
   const nodes = new Set(marks.map(({ node }) => node));
   if (nodes.size === 1)
     return `differs from the other ${peers} nodes of job ${oneLine(job)}: ${marks.map(valuesText).join('; ')}`;
-  const each = [...nodes].map(
-    node =>
-      `${oneLine(node)} ${marks
-        .filter(mark => mark.node === node)
-        .map(valuesText)
-        .join('; ')}`,
+  // Those that left the others together are told alike.
+  const alike = groupBy(marks, mark => `${valuesText(mark)} ${mark.since_ms}`);
+  const told = groupBy(alike.values(), some => shownNames([...new Set(some.map(({ node }) => node))]));
+  const each = Array.from(
+    told,
+    ([names, all]) => `${names} ${all.map(([mark]) => valuesText(mark as OddMark)).join('; ')}`,
   );
   return `differ from the other nodes of job ${oneLine(job)}: ${each.join('; ')}`;
 }

@@ -5,7 +5,7 @@
 import t from 'tap';
 import { random } from '../../src/load/simulatednode.js';
 import { deviation, deviations, findMiddle, floorAt, median } from '../../src/outliers/deviation.js';
-import { COMPARED, type Compared } from '../../src/outliers/readings.js';
+import { COMPARED, type Compared, measureOf } from '../../src/outliers/readings.js';
 import { readingOf } from '../../src/readings/readings.js';
 
 const of = (more: Partial<Compared>): Compared => ({
@@ -66,8 +66,9 @@ t.test('"8 %, others 97 %"', async t => {
 });
 
 t.test('each reading of the table is one of a node, and has a floor where it can be', async t => {
-  for (const { reading, floor, floorShare, atEqual } of COMPARED) {
-    t.ok(readingOf(reading)?.measure, reading);
+  for (const compared of COMPARED) {
+    const { reading, floor, floorShare, atEqual } = compared;
+    t.ok(readingOf(reading) && measureOf(compared), reading);
     t.ok(floor > 0 || floorShare > 0, `${reading} has a floor`);
     if (atEqual !== undefined)
       t.ok(

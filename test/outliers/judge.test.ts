@@ -169,6 +169,37 @@ t.test('nodes that leave the others together are told once, alike, after five mi
   t.equal(loads.for(60 * MINUTE), undefined, 'loads of several are their share of the work');
 });
 
+t.test('one GPU of several that has less of its node’s power than before is named, or one that is hotter', async t => {
+  const gpus = [400, 430, 380, 370];
+  const own: Values = Object.fromEntries(
+    gpus.flatMap((power, i) => [
+      [`gpu.${i}.power_w`, power],
+      [`gpu.${i}.temp_degc`, 55 + 4 * i],
+      [`gpu.${i}.util_pct`, 95],
+    ]),
+  );
+  for (const [reading, value, isMarked] of [
+    ['gpu.1.power_w', 322, true],
+    ['gpu.3.temp_degc', 92, true],
+    ['gpu.1.power_w', 390, false],
+  ] as const) {
+    const scene = new Scene();
+    scene.all = { ...USUAL, ...own };
+    // Of a node of which all GPUs are weak since the begin, it is the same.
+    scene.other.set('n2', { 'gpu.0.power_w': 300, 'gpu.1.power_w': 322, 'gpu.2.power_w': 290, 'gpu.3.power_w': 280 });
+    scene.for(15 * MINUTE);
+    scene.other.set('n5', { [reading]: value });
+    const after = scene.for(10 * MINUTE);
+    t.equal(after !== undefined, isMarked, `${reading} after ${after} s`);
+    t.same(marked(scene.last), isMarked ? [`n5 ${reading}`] : []);
+  }
+  const idle = new Scene();
+  idle.all = { ...USUAL, ...own };
+  idle.for(15 * MINUTE);
+  idle.other.set('n5', { 'gpu.1.power_w': 70, 'gpu.1.util_pct': 0 });
+  t.equal(idle.for(20 * MINUTE), undefined, 'the job does not use it any more');
+});
+
 t.test('who does something else than before is not compared in what depends on it', async t => {
   const scene = new Scene(16);
   scene.for(15 * MINUTE);
