@@ -141,8 +141,8 @@ export function parts() {
   const now = rules();
   if (!existsSync(KEPT)) return [];
   const all = readFileSync(KEPT, 'utf8')
-    .trim()
     .split('\n')
+    .filter(line => line !== '')
     .map(line => JSON.parse(line));
   return all.filter(part => part.rules === now);
 }

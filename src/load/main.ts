@@ -49,7 +49,7 @@ export const verb = defineVerb({
     'beoboard load --to 127.0.0.1 --nodes rack[1-4]n[01-48],login1',
     'beoboard load --to 127.0.0.1 --size 100k --rate 100k --for 60s',
     'beoboard load --to 127.0.0.1 --size 512 --loss 2% --silent node[097-192] --silent-from 30s --silent-for 1m',
-    'beoboard load --to 127.0.0.1 --size 480 --jobs 40 --jobs-file /tmp/jobs.jsonl --odd clock',
+    'beoboard load --to 127.0.0.1 --size 480 --jobs 40 --jobs-file /tmp/jobs.jsonl --odd link',
   ],
   notes: `Every node reports once per --interval. With --rate, the interval follows from the total reports a second. Node names are PREFIX and a
 number, padded to the digits of --size (node0001 of 1000); --nodes replaces --size and --prefix. Every eighth node has GPUs. When it ends,

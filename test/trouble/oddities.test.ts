@@ -9,6 +9,7 @@ import { survey } from '../../src/query/survey.js';
 import type { BoardReader } from '../../src/shm/reader.js';
 import { BOARD_MOST, expand } from '../../src/text/hostlists.js';
 import { anomalies } from '../../src/trouble/findings.js';
+import { marksText } from '../../src/trouble/marks.js';
 import { troubleOf } from '../../src/trouble/trouble.js';
 import { busy, type MadeNode, madeBoard, REAL, tenThousand } from '../kit/madeboard.js';
 
@@ -114,4 +115,19 @@ t.test('10,000 nodes with odd kernels and intervals', async t => {
     return process.cpuUsage(before).user / 1000;
   });
   t.comment(`ms of CPU: ${took.map(ms => ms.toFixed(1)).join(', ')}`);
+});
+
+t.test('nodes that left the others of their job together are told once', async t => {
+  const mark = (node: string, more: object = {}) => ({
+    ...{ job: '7', node, reading: 'mhz', value: 2240, peers: 12, median: 2900, lowest: 2900, highest: 2900 },
+    ...{ since_ms: 5, ...more },
+  });
+  const group = ['n1', 'n2', 'n3'].map(node => mark(node));
+  const begin = 'differ from the other nodes of job 7: ';
+  t.equal(marksText(group), `${begin}n[1-3] clock 2.24 GHz, others 2.9 GHz`);
+  const single = mark('n9', { reading: 'gpu.1.power_w', value: 300, lowest: 400, highest: 410, since_ms: 9 });
+  t.equal(
+    marksText([...group, single]),
+    `${begin}n[1-3] clock 2.24 GHz, others 2.9 GHz; n9 power of GPU 1 300 W, others 400 to 410 W`,
+  );
 });
