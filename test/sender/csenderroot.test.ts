@@ -12,11 +12,13 @@ import { compileSender } from '../kit/compiling.js';
 import { folder } from '../kit/places.js';
 import { machines, prepare, readable, seenFromInside } from '../kit/tree.js';
 import { askC } from '../kit/twosenders.js';
+import { SEED } from '../kit/whole.js';
 
 const sender = compileSender(t);
 
 t.test('every machine, to the byte, as from outside', async t => {
-  for (const machine of machines()) {
+  // Each takes half a second: half of them, others each day.
+  for (const machine of machines().filter((_, i) => i % 2 === SEED % 2)) {
     const own = folder(t);
     const argv = prepare(machine, own);
     const options = argv.slice(1, argv.indexOf('--proc'));
