@@ -1,20 +1,12 @@
 // Simulates jobs: what readings their nodes have while they compute, train, write checkpoints and wait for each other, and
-// what one of them has when something is wrong with it. Seeded, and the caller gives the time. What is random is as
-// published traces have it:
-// - GPUs of one kind differ by 8 % in the mean, at most by 22 % but for outliers (P. Sinha et al., Not All GPUs Are
-//   Created Equal, SC22, arXiv 2208.11035); a node's power is the sum of several.
-// - GPUs of one node differ in temperature by their place in it, and run into their limits; CPUs of GPU nodes are used
-//   little (X. Chu et al., Generic and ML Workloads in an HPC Datacenter, arXiv 2409.08949: SURF Lisa, 338 nodes, each 30 s).
-// - Training swings between work and communication faster than a reading is taken, on all nodes together (W. Brewer et
-//   al., Trace Replay Simulation of MIT SuperCloud, arXiv 2509.16513, tells of power swings within milliseconds).
-// - Many jobs are short and have little in common with each other (HeliosData: 1.6 million GPU jobs in six months), so
-//   there are kinds, of which none is an average.
+// what one of them has when something is wrong with it. Seeded, and the caller gives the time. What the judge of jobs is
+// measured with is played by bench/odd/, which has more kinds.
 
 import type { FAULTS } from '../options/faults.js';
 import { random } from './simulatednode.js';
 
 /** What jobs do. `farm`: each node works on tasks of its own. `uneven`: some nodes serve the others. */
-export const KINDS = ['compute', 'training', 'farm', 'uneven', 'bursty', 'starting', 'checkpointing'] as const;
+export const KINDS = ['compute', 'training', 'farm', 'uneven', 'checkpointing'] as const;
 
 export type JobKind = (typeof KINDS)[number];
 
@@ -31,35 +23,12 @@ export const GPUS = 4;
 const Q = QUANTITIES.length;
 const place = Object.fromEntries(QUANTITIES.map((name, i) => [name, i])) as Record<(typeof QUANTITIES)[number], number>;
 
-/** Normally distributed numbers, drawn beforehand: a bench needs thousands of millions. */
-const NORMAL = (() => {
-  const uniform = random(1);
-  return Float64Array.from({ length: 1 << 16 }, () => {
-    const radius = Math.sqrt(-2 * Math.log(1 - uniform()));
-    return radius * Math.cos(2 * Math.PI * uniform());
-  });
-})();
-
-/** Random numbers of several kinds from one seed (xorshift). */
+/** Random numbers of several kinds from one seed. */
 class Dice {
-  #state: number;
+  readonly uniform: () => number;
 
   constructor(seed: number) {
-    this.#state = Math.floor(random(seed)() * 2 ** 32) | 1;
-  }
-
-  #next(): number {
-    let x = this.#state;
-    x ^= x << 13;
-    x ^= x >>> 17;
-    x ^= x << 5;
-    this.#state = x;
-    return x >>> 0;
-  }
-
-  /** From 0 to below 1. */
-  uniform(): number {
-    return this.#next() / 2 ** 32;
+    this.uniform = random(seed);
   }
 
   between(least: number, most: number): number {
@@ -68,12 +37,7 @@ class Dice {
 
   /** Mean 0, standard deviation 1. */
   normal(): number {
-    return NORMAL[this.#next() >>> 16] as number;
-  }
-
-  /** The same with a heavy tail: one of fifty is three times as far. */
-  heavy(): number {
-    return this.uniform() < 0.02 ? 3 * this.normal() : this.normal();
+    return Math.sqrt(2 * this.time(1)) * Math.cos(2 * Math.PI * this.uniform());
   }
 
   /** A time of which the mean is that. */
@@ -90,8 +54,6 @@ const TOGETHER: Readonly<Record<JobKind, { phase: Phase; every: number; lasts: n
   training: { phase: 'dip', every: 1800, lasts: 40 },
   farm: { phase: 'work', every: 3600, lasts: 1 },
   uneven: { phase: 'dip', every: 2400, lasts: 15 },
-  bursty: { phase: 'work', every: 3600, lasts: 1 },
-  starting: { phase: 'work', every: 3600, lasts: 1 },
   checkpointing: { phase: 'checkpoint', every: 900, lasts: 50 },
 };
 
@@ -108,7 +70,7 @@ export class SimulatedJob {
   #phase: Phase = 'start';
   #phaseUntilS: number;
   readonly #startS: number;
-  /** Whether nodes of a bursty job work in turns together, and whether the first node writes the checkpoint for all. */
+  /** Whether all nodes write the checkpoint, or the first one for all. */
   readonly #isTogether: boolean;
   #common = 1;
   #jitter = 1;
@@ -122,9 +84,6 @@ export class SimulatedJob {
   readonly #level: Float64Array;
   readonly #levelUntilS: Float64Array;
   readonly #phaseOwnS: Float64Array;
-  readonly #daemonUntilS: Float64Array;
-  readonly #daemonFromS: Float64Array;
-  readonly #daemon: Uint8Array;
   readonly #renewed: Int32Array;
   readonly #fault: (Fault | undefined)[];
 
@@ -137,8 +96,8 @@ export class SimulatedJob {
     this.#dice = dice;
     const each = (value: () => number) => Float64Array.from({ length: size }, value);
     this.values = new Float64Array(size * Q).fill(Number.NaN);
-    this.lifeS = kind === 'starting' ? dice.between(900, 2700) : dice.between(4, 12) * 3600;
-    this.#startS = kind === 'starting' ? dice.between(60, 700) : dice.between(10, 100);
+    this.lifeS = dice.between(4, 12) * 3600;
+    this.#startS = dice.between(10, 100);
     this.#phaseUntilS = this.#startS;
     this.#isTogether = dice.uniform() < 0.5;
     this.#clock = each(() => 2900 * (1 + 0.01 * dice.normal()));
@@ -150,9 +109,6 @@ export class SimulatedJob {
     this.#level = each(() => 0.03);
     this.#levelUntilS = each(() => dice.between(0, this.#startS));
     this.#phaseOwnS = each(() => dice.between(0, 10));
-    this.#daemonFromS = each(() => dice.time(5400));
-    this.#daemonUntilS = each(() => 0);
-    this.#daemon = new Uint8Array(size);
     this.#renewed = new Int32Array(size * 2).fill(-1);
     this.#fault = Array.from({ length: size }, () => undefined);
   }
@@ -204,7 +160,6 @@ export class SimulatedJob {
       case 'uneven':
         return isServer ? 0.3 : 0.9;
       case 'farm':
-      case 'bursty':
         if (this.ageS >= (this.#levelUntilS[node] as number)) this.#nextLevel(node, dice);
         return this.#level[node] as number;
       default:
@@ -213,33 +168,8 @@ export class SimulatedJob {
   }
 
   #nextLevel(node: number, dice: Dice): void {
-    if (this.kind === 'farm') {
-      this.#level[node] = dice.uniform() < 0.1 ? 0.03 : dice.between(0.25, 0.99);
-      this.#levelUntilS[node] = this.ageS + 20 + dice.time(400);
-      return;
-    }
-    const first = this.#level[0] as number;
-    const isWorking = this.#isTogether && node > 0 ? first > 0.5 : (this.#level[node] as number) < 0.5;
-    this.#level[node] = isWorking ? 0.95 : 0.03;
-    this.#levelUntilS[node] =
-      this.#isTogether && node > 0
-        ? (this.#levelUntilS[0] as number) + dice.between(0, 2)
-        : this.ageS + 5 + dice.time(isWorking ? 60 : 30);
-  }
-
-  /** A node's daemons do something now and then: updates, logs, a file system that is checked. 0: nothing. */
-  #daemonOf(node: number): number {
-    const dice = this.#dice;
-    if (this.ageS < (this.#daemonFromS[node] as number)) return 0;
-    if (this.#daemonUntilS[node] === 0) {
-      this.#daemonUntilS[node] = this.ageS + dice.between(5, 60);
-      this.#daemon[node] = 1 + Math.floor(dice.uniform() * 3);
-    } else if (this.ageS >= (this.#daemonUntilS[node] as number)) {
-      this.#daemonUntilS[node] = 0;
-      this.#daemonFromS[node] = this.ageS + dice.time(5400);
-      return 0;
-    }
-    return this.#daemon[node] as number;
+    this.#level[node] = dice.uniform() < 0.1 ? 0.03 : dice.between(0.25, 0.99);
+    this.#levelUntilS[node] = this.ageS + 20 + dice.time(400);
   }
 
   #move(node: number, seconds: number): void {
@@ -247,15 +177,14 @@ export class SimulatedJob {
     const { values } = this;
     const at = node * Q;
     const fault = this.#fault[node];
-    const daemon = this.#daemonOf(node);
-    let cpu = this.#cpuOf(node) * (1 + (this.kind === 'farm' ? 0.04 : 0.008) * dice.heavy()) + (daemon > 0 ? 0.02 : 0);
+    let cpu = this.#cpuOf(node) * (1 + (this.kind === 'farm' ? 0.04 : 0.008) * dice.normal());
     if (fault === 'neighbour') cpu = 1;
     cpu = Math.min(1, Math.max(0.002, cpu));
     values[at + place.cpu] = Math.round(cpu * 1000) / 10;
     const gpu = this.#gpuOf(cpu);
     values[at + place.gpu_util] = gpu < 0 ? Number.NaN : Math.round(100 * gpu);
-    this.#traffic(node, cpu, daemon);
-    this.#waits(node, cpu, daemon, fault);
+    this.#traffic(node, cpu);
+    this.#waits(node, cpu, fault);
     const heat = 35 + 42 * cpu + (this.#warmth[node] as number);
     this.#heat[node] = (this.#heat[node] as number) + (heat - (this.#heat[node] as number)) * Math.min(1, seconds / 25);
     if (gpu >= 0) {
@@ -271,47 +200,42 @@ export class SimulatedJob {
   #gpuOf(cpu: number): number {
     if (this.kind !== 'training') return -1;
     if (this.#phase === 'dip' || cpu < 0.1) return 0.1;
-    return Math.min(1, Math.max(0, 0.95 + 0.02 * this.#dice.heavy()));
+    return Math.min(1, Math.max(0, 0.95 + 0.02 * this.#dice.normal()));
   }
 
-  #traffic(node: number, cpu: number, daemon: number): void {
+  #traffic(node: number, cpu: number): void {
     const dice = this.#dice;
     const { values, kind } = this;
     const at = node * Q;
     const isServer = kind === 'uneven' && node < Math.max(1, this.size / 16);
-    const isAlone = kind === 'farm' || kind === 'bursty';
+    const isAlone = kind === 'farm';
     const working = cpu > 0.1 ? this.#common * this.#jitter : 0.01;
     values[at + place.net] = NET_BYTES * (isAlone ? 0.05 * dice.uniform() : isServer ? 8 * working : 0.1 * working);
-    values[at + place.net] = (values[at + place.net] as number) * (1 + 0.06 * dice.heavy()) + 3e5 * dice.uniform();
-    values[at + place.fabric] = isAlone ? 0 : FABRIC_BYTES * working * Math.max(0, 1 + 0.05 * dice.heavy());
+    values[at + place.net] = (values[at + place.net] as number) * (1 + 0.06 * dice.normal()) + 3e5 * dice.uniform();
+    values[at + place.fabric] = isAlone ? 0 : FABRIC_BYTES * working * Math.max(0, 1 + 0.05 * dice.normal());
     let disk = 2e5 * dice.time(1);
     if (this.#phase === 'start') disk += 5e7 * dice.uniform();
     if (kind === 'farm' && dice.uniform() < 0.1) disk += 1e8 * dice.uniform();
     if (this.#phase === 'checkpoint' && (this.#isTogether || node === 0))
       disk += (this.#isTogether ? 3e8 : 1.2e9) * (1 + 0.1 * dice.normal());
-    if (daemon === 1) disk += 6e7 * dice.uniform();
     values[at + place.disk] = disk;
   }
 
-  #waits(node: number, cpu: number, daemon: number, fault: Fault | undefined): void {
+  #waits(node: number, cpu: number, fault: Fault | undefined): void {
     const dice = this.#dice;
     const { values } = this;
     const at = node * Q;
-    const small = () => Math.round(100 * Math.abs(0.4 * dice.heavy())) / 100;
+    const small = () => Math.round(100 * Math.abs(0.4 * dice.normal())) / 100;
     // Averages of ten seconds follow slowly.
     const follow = (where: number, target: number) => {
       const last = values[at + where] as number;
       values[at + where] = Number.isNaN(last) ? target : last + (target - last) * 0.4;
     };
     const isWriting = this.#phase === 'checkpoint' && (this.#isTogether || node === 0);
-    follow(
-      place.pressure_cpu,
-      fault === 'neighbour' ? 75 + 5 * dice.normal() : small() + 2 * cpu + (daemon === 2 ? 12 : 0),
-    );
+    follow(place.pressure_cpu, fault === 'neighbour' ? 75 + 5 * dice.normal() : small() + 2 * cpu);
     follow(place.pressure_mem, fault === 'swapping' ? 45 + 10 * dice.normal() : small());
-    follow(place.pressure_io, (isWriting ? 35 : 0) + (daemon === 1 ? 15 * dice.uniform() : 0) + small());
-    values[at + place.swapping] =
-      fault === 'swapping' ? 3000 + 12_000 * dice.uniform() : daemon === 3 ? 300 * dice.uniform() : 0;
+    follow(place.pressure_io, (isWriting ? 35 : 0) + small());
+    values[at + place.swapping] = fault === 'swapping' ? 3000 + 12_000 * dice.uniform() : 0;
   }
 
   /** What the sender renews only every 5 and every 10 s. */
@@ -321,13 +245,13 @@ export class SimulatedJob {
     const at = node * Q;
     if (this.#renewed[2 * node] !== fifth) {
       this.#renewed[2 * node] = fifth;
-      values[at + place.temp] = Math.round(10 * ((this.#heat[node] as number) + 0.7 * dice.heavy())) / 10;
+      values[at + place.temp] = Math.round(10 * ((this.#heat[node] as number) + 0.7 * dice.normal())) / 10;
       if (gpu >= 0) {
         const part = fault === 'gpu_power' ? 0.75 : 1;
         const up = fault === 'gpu_gone' ? GPUS - 1 : GPUS;
-        const power = up * (60 + 340 * gpu * (1 + 0.02 * dice.heavy())) * (this.#gpuPower[node] as number);
+        const power = up * (60 + 340 * gpu * (1 + 0.02 * dice.normal())) * (this.#gpuPower[node] as number);
         values[at + place.gpu_power] = Math.round(part * power);
-        values[at + place.gpu_temp] = Math.round((this.#gpuHeat[node] as number) + 0.7 * dice.heavy());
+        values[at + place.gpu_temp] = Math.round((this.#gpuHeat[node] as number) + 0.7 * dice.normal());
         values[at + place.gpus_up] = up;
         values[at + place.gpus_throttled] = 0;
       }
@@ -335,7 +259,7 @@ export class SimulatedJob {
     if (this.#renewed[2 * node + 1] === tenth) return;
     this.#renewed[2 * node + 1] = tenth;
     // Clocks of idle nodes are anywhere.
-    const mhz = cpu < 0.4 ? dice.between(800, 3500) : (this.#clock[node] as number) * (1 + 0.004 * dice.heavy());
+    const mhz = cpu < 0.4 ? dice.between(800, 3500) : (this.#clock[node] as number) * (1 + 0.004 * dice.normal());
     values[at + place.mhz] = Math.round(fault === 'clock' ? 0.8 * mhz : mhz);
     values[at + place.link_speed] = 25_000;
     values[at + place.fabric_speed] = fault === 'link' ? 20_000 : 200_000;

@@ -257,7 +257,7 @@ const LINES: Record<string, number> = {
   'src/journal': 1717,
   'src/journalfile': 1346,
   'src/layout': 489,
-  'src/load': 1184,
+  'src/load': 1108,
   'src/main': 187,
   'src/native': 584,
   'src/net': 1533,
