@@ -165,7 +165,11 @@ t.test('forget works without a receiver and without a lock', async t => {
   first.child.kill('SIGKILL');
   await first.exit;
   rmSync(`${board}.lock`);
-  t.same(await run(['forget', '--board', board, 'n1']), { code: 0, stdout: 'forgot n1\n', stderr: '' });
+  t.match(await run(['forget', '--board', board, 'n1']), {
+    code: 0,
+    stdout: 'forgot n1\n',
+    stderr: /n1 may still report/,
+  });
   t.same(
     [...reader.snapshot().nodes()].map(({ name }) => name),
     ['n2'],
@@ -240,7 +244,7 @@ t.test('root forgets as the owner of the board', { skip: noReceiver }, async t =
   for (const lock of ['there', 'gone']) {
     if (lock === 'gone') rmSync(`${board}.lock`);
     const name = lock === 'there' ? 'n1' : 'n2';
-    t.same(await run(['forget', '--board', board, name]), { code: 0, stdout: `forgot ${name}\n`, stderr: '' }, lock);
+    t.match(await run(['forget', '--board', board, name]), { code: 0, stdout: `forgot ${name}\n` }, lock);
     for (const file of [board, `${board}.lock`])
       t.match(statSync(file), { uid: NOBODY, gid: NOBODY }, `${file} is the owner's`);
   }
