@@ -245,10 +245,7 @@ function groupTable(
 const CLOCK = '14:03:21'.length;
 
 /** Empty: nobody has looked yet. */
-function presentTime(now: BoardSeen): string {
-  const ms = 'absent' in now ? now.atMs : lookMs(now.found.snapshot);
-  return ms === undefined ? '' : wallTime(ms).slice(11);
-}
+const clockAt = (ms: number | undefined) => (ms === undefined ? '' : wallTime(ms).slice(11));
 
 /** The line that sums up, with room for the time. */
 const summaryLines = (found: Survey, columns: number) =>
@@ -275,7 +272,7 @@ function screenful(view: WatchView, now: BoardSeen, size: Size, look: Appearance
   const { paint } = look;
   const { columns, rows } = size;
   const bottom = (line: string) => (view.prompt ? promptLine(view.prompt, columns, paint) : line);
-  const time = presentTime(now);
+  const time = clockAt('absent' in now ? now.atMs : lookMs(now.found.snapshot));
   const page: Framer = ([first = '', ...others], last, shown = {}, next = view) => ({
     lines: filled([ends(first, time, columns), ...others], bottom(last), rows),
     view: next,

@@ -78,15 +78,6 @@ const product = (a: number | undefined, b: number | undefined) =>
 /** Ranks for the worst node: first states worse than live, then unhealthy, then absent, then idle. */
 const [UNHEALTHY, ABSENT, WELL] = [STATES.length, STATES.length + PROBLEMS.length, STATES.length + PROBLEMS.length + 1];
 
-/** How many of these have a problem, and how many others had one recently. */
-function illOf(nodes: readonly (JobNode | undefined)[]): Pick<JobInfo, 'unhealthy' | 'recently'> {
-  const count = (is: (node: JobNode) => boolean) => nodes.filter(node => node !== undefined && is(node)).length;
-  return {
-    unhealthy: count(({ problems }) => problems.length > 0),
-    recently: count(({ problems, recently }) => problems.length === 0 && recently.length > 0),
-  };
-}
-
 function listJob(job: SchedulerJob, slurm: SchedulerView, nodeOf: (name: string) => JobNode | undefined): ListedJob {
   const nodeNames = expandNodeNames(job.nodes);
   const names = nodeNames.map(name => slurm.pairing.matched.boardName.get(name) ?? name);
@@ -94,10 +85,13 @@ function listJob(job: SchedulerJob, slurm: SchedulerView, nodeOf: (name: string)
   const states: Record<string, number> = {};
   let worst: JobInfo['worst'] = { node: names[0] ?? '' };
   let rank = Number.POSITIVE_INFINITY;
+  let [unhealthy, recently] = [0, 0];
   for (const [i, node] of nodes.entries()) {
     const state = node?.state ?? 'absent';
     states[state] = (states[state] ?? 0) + 1;
     const [problem] = node?.problems ?? [];
+    if (problem !== undefined) unhealthy++;
+    else if (node?.recently.length) recently++;
     const cpu = node?.cpu;
     const [place, why]: [rank: number, why: string | undefined] =
       state === 'absent'
@@ -129,7 +123,8 @@ function listJob(job: SchedulerJob, slurm: SchedulerView, nodeOf: (name: string)
     },
     node_count: names.length,
     states,
-    ...illOf(nodes),
+    unhealthy,
+    recently,
     alone,
     cpus,
     cpus_busy: busy === undefined ? undefined : busy / 100,

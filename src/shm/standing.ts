@@ -16,17 +16,15 @@ export interface Standing {
 /** Of these nodes; undefined: of all. */
 export function standingOf(snapshot: Snapshot, nodes?: readonly { readonly index: number }[]): Standing {
   const { overview } = snapshot;
-  const all = overview.states.length;
-  const isAll = nodes === undefined || nodes.length === all;
-  const count = isAll ? all : nodes.length;
-  const states = isAll ? overview.states : Uint8Array.from(nodes, ({ index }) => overview.states[index] as number);
+  const states = new Uint8Array(nodes?.length ?? overview.states.length);
   let [unhealthy, recently] = [0, 0];
-  for (let i = 0; i < count; i++) {
-    const index = isAll ? i : (nodes[i] as { readonly index: number }).index;
+  for (let i = 0; i < states.length; i++) {
+    const index = nodes?.[i]?.index ?? i;
+    states[i] = overview.states[index] as number;
     if (overview.problems[index] !== 0) unhealthy++;
     else if (snapshot.recentOf(index) !== 0) recently++;
   }
-  return { nodes: count, states: countStates(states), unhealthy, recently };
+  return { nodes: states.length, states: countStates(states), unhealthy, recently };
 }
 
 /** `10 unhealthy now`, `12 more recently`; `12 unhealthy recently` if there is none now. */

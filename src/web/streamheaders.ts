@@ -113,7 +113,6 @@ export class StreamHeaders implements NodeConsumer {
     }
     const standing = standingOf(digest);
     const { states: counts, unhealthy, recently } = standing;
-    const line = headline({ snapshot: digest, standing });
     const now = performance.now();
     const key = `${roster} ${state}`;
     if (now >= this.#notBefore || key !== this.#state) {
@@ -126,7 +125,7 @@ export class StreamHeaders implements NodeConsumer {
     const mirror = mirrorText(digest);
     return {
       ...base,
-      line,
+      line: headline({ snapshot: digest, standing }),
       ...(mirror !== '' && { mirror }),
       counts: Object.fromEntries(present),
       unhealthy,
