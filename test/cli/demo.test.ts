@@ -240,7 +240,7 @@ t.test(
     t.equal(told.nodes.filter(({ name }) => !/^sim-r\d\dn\d\d$/.test(name)).length, 1, 'all others have the mark');
     await terminal.shows(/sim-r01n11: a GPU has fallen off the bus; job 4712 \(anna\)/);
     await terminal.shows(/sim-r10n33: its root file system is nearly full/);
-    await terminal.shows(/sim-r01n03: differs from the other 7 nodes of job 4711:\s+clock /);
+    await terminal.shows(/sim-r01n03: differs from the other 7 nodes of job 4711:\s+fabric speed /);
     await terminal.shows(/sim-r07n\[01-48\] \(48 nodes\): fell silent together/);
     const pid = marked.pid('\0demo');
     process.kill(pid, 'SIGKILL');
