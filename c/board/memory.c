@@ -204,7 +204,7 @@ static SELDOM void note(struct bb_memory *m, struct bb_after after, const struct
   const bool is_heard = (after.what & (BB_AFTER_NONE | BB_AFTER_GAP)) == 0;
   if (m->remembers_since_ns == 0) bb_store(&m->remembers_since_ns, stamp);
   if (m->heard_since_ns == 0 || !is_heard) bb_store(&m->heard_since_ns, stamp);
-  if (is_open(m)) close_silence(m, report, whole_ms(stamp));
+  if (is_open(m) && (after.what & BB_AFTER_BEGIN) == 0) close_silence(m, report, whole_ms(stamp));
   if ((after.what & BB_AFTER_BOOT) != 0) note_boot(m, stamp);
   const bool is_same = is_unchanged(m, report);
   const uint64_t shown = bb_problem_states(report) | (is_same ? 0 : rises_of(m, report));
@@ -222,9 +222,18 @@ static bool is_ordinary(const struct bb_memory *m, struct bb_after after, const 
          ((m->measured & ~report->valid & SOURCES) | m->health_gone_ns | m->gpu_gone_ns) == 0;
 }
 
+/* The silence that lasts begins with the newest report. */
+static void begin_later(struct bb_mapped *b, uint32_t record, uint64_t stamp_ms) {
+  uint64_t *silence = &memory_at(b, record)->silence;
+  if (stamp_ms <= BB_SPELL_BEGIN(*silence)) return;
+  store_last_words(b, record, newest_slot(b, record));
+  bb_store_release(silence, BB_SPELL(stamp_ms, BB_SPELL_COUNT(*silence)));
+}
+
 void bb_memory_end(struct bb_mapped *b, uint32_t record, struct bb_after after, const struct bb_report *report,
                    int64_t stamp_ns) {
   struct bb_memory *m = memory_at(b, record);
+  if (is_open(m) && (after.what & BB_AFTER_BEGIN) != 0) begin_later(b, record, whole_ms((uint64_t)stamp_ns));
   if (!is_ordinary(m, after, report)) note(m, after, report, (uint64_t)stamp_ns);
 }
 

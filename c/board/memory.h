@@ -13,6 +13,7 @@ struct bb_after {
 #define BB_AFTER_NONE 1 /* no report */
 #define BB_AFTER_GAP 2  /* one that is too long ago */
 #define BB_AFTER_BOOT 4 /* one of another boot */
+#define BB_AFTER_BEGIN 8 /* the one with which a silence that lasts seemed to begin: it begins with this one */
 
 /* The rest of bb_memory_begin(), of a report that may come after a gap, or of another boot. */
 struct bb_after bb_memory_begin_anew(struct bb_mapped *b, uint32_t record, int newest, const struct bb_report *report,

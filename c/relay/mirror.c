@@ -471,6 +471,11 @@ static void keep_others(struct bb_mirror *m) {
     for (uint32_t i = h->capacity; i-- > h->count && bb_is_name(record_at(&m->before, i)->name);) keep_record(m, i);
 }
 
+/* Whether a node that is silent is silent since that report: the master before may not have heard it. */
+static bool is_last_before(const struct bb_memory *m, int64_t stamp_ns, int64_t now_ns, int64_t limit) {
+  return now_ns - stamp_ns > limit && stamp_ns - (int64_t)(BB_SPELL_BEGIN(m->silence) * NS_PER_MS) <= limit;
+}
+
 static void store_report(struct bb_mirror *m, const struct batch *batch, const struct bb_relay_report *e) {
   struct bb_mapped *b = &m->board;
   if (e->record >= m->capacity) {
@@ -544,8 +549,10 @@ static void store_report(struct bb_mirror *m, const struct batch *batch, const s
   set_mark(&r->vetoed, false, &m->counts.vetoed);
   const struct bb_arrival a = {
       .stamp_ns = stamp_ns, .stamp_real_ns = (int64_t)e->stamp_real_ns, .link = doubtful ? BB_LINK_UNKNOWN : link};
-  const struct bb_after after =
-      is_known ? (struct bb_after){0} : bb_memory_begin(b, r->record, newest, &e->report, stamp_ns);
+  struct bb_after after = {0};
+  if (!is_known) after = bb_memory_begin(b, r->record, newest, &e->report, stamp_ns);
+  if (is_first && is_last_before(memory_at(b, r->record), stamp_ns, batch->now_ns, limit))
+    after.what |= BB_AFTER_BEGIN;
   bb_store_report(b, r->record, newest, &e->report, &a);
   bb_add(&record->accepted, 1);
   if (m->keys != NULL) bb_store(&record->auth_proved, m->orders[r->record].proved);

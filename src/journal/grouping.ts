@@ -51,6 +51,8 @@ export class Limiter {
     const given = getOrInsert(this.#given, keyOf(one), () => ({ atMs: nowMs, left: BURST, held: new Map() }));
     // The end of what was given is given: neither stands there without the other.
     if (given.held.size === 0 && (isEnd || given.left-- > 0)) return true;
+    // The end of what is only counted is counted with it.
+    if (!isEnd) given.held.delete(true);
     given.held.set(isEnd, { last: one, count: (given.held.get(isEnd)?.count ?? 0) + 1 });
     return false;
   }

@@ -400,9 +400,14 @@ export class JournalRecorder {
     const [was, is] = [spellOf(before, problem), spellOf(now, problem)];
     // The same on another board may have been written by another clock.
     const likeMs = isAnew ? LATER_MS : 0;
-    const isSame = was !== undefined && is !== undefined && Math.abs(was.fromMs - is.fromMs) <= likeMs;
+    // And of a node that is silent another master may have heard more.
+    const lasts = isAnew && was?.toMs === undefined && was?.count === is?.count && sinceOf(before) === sinceOf(now);
+    const isSame = was !== undefined && is !== undefined && (lasts || Math.abs(was.fromMs - is.fromMs) <= likeMs);
     if (isSame && (was.toMs === undefined) === (is.toMs === undefined)) return;
-    const ends = (fromMs: number, toMs: number, how: Partial<Happening>) => {
+    const ends = (beganMs: number, toMs: number, how: Partial<Happening>) => {
+      // As its begin was told, though it may have moved since.
+      const toldMs = this.#going.goesOn(begin, problem, node) ? this.#going.toldMs(begin, problem, node) : undefined;
+      const fromMs = Math.min(beganMs, toldMs ?? beganMs);
       this.#going.end(begin, problem, node);
       this.#add({ what: { event: end, ...which, ...how }, node, fromMs, toMs: Math.max(fromMs, toMs) });
     };
@@ -424,7 +429,8 @@ export class JournalRecorder {
     if (!isSame) {
       const { count: times, fromMs } = is;
       const sinceMs = sinceOf(now);
-      const isOld = this.#isOld(begin, problem, node, fromMs, is.toMs === undefined);
+      const isCounted = this.#isFirst && this.#going.counted(node, problem, sinceMs)?.times === times;
+      const isOld = isCounted || this.#isOld(begin, problem, node, fromMs, is.toMs === undefined);
       // Where nobody knows of how many the journal tells, it tells of all.
       const isKnown = this.#going.isCounted || sinceMs >= this.#knownFromMs;
       if (this.#isFirst && (isOld || !isKnown) && this.#going.counted(node, problem, sinceMs) === undefined)

@@ -16,6 +16,7 @@ import { BoardReader } from '../../src/shm/reader.js';
 import { deliver, openWriter } from '../../src/shm/writer.js';
 import { BOARD_MOST, expand } from '../../src/text/hostlists.js';
 import { monotonicNs } from '../kit/clocks.js';
+import { silencesIn } from '../kit/journals.js';
 import { validOf } from '../kit/madeboard.js';
 import { boardPath } from '../kit/places.js';
 import { makeReport } from '../kit/reports.js';
@@ -352,6 +353,7 @@ t.test('nodes that flap for an hour', past(4000), async t => {
   world.pass(3700, step);
   const counted = world.of('silent').reduce((sum, { count = 0, more = 0 }) => sum + count + more, 0);
   t.equal(counted, fell, 'each silence is written or counted');
+  t.strictSame(silencesIn(world.lines).wrong, [], 'no end without its begin');
   const each = new Map<string, number>();
   for (const { nodes = '' } of world.of('silent'))
     for (const node of expand(nodes, BOARD_MOST)) each.set(node, (each.get(node) ?? 0) + 1);

@@ -8,6 +8,8 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import t from 'tap';
+import { JournalRecorder } from '../../src/journal/recorder.js';
+import type { Line } from '../../src/journalfile/format.js';
 import { decode } from '../../src/layout/codec.js';
 import { bits, enums, structs } from '../../src/layout/layout.gen.js';
 import { sign } from '../../src/layout/tag.js';
@@ -28,6 +30,7 @@ import { Queues, Shares } from '../../src/relay/shares.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { type Trust, trustOptions } from '../../src/shm/trust.js';
 import { writerOptions } from '../../src/shm/writer.js';
+import { monotonicNs } from '../kit/clocks.js';
 import { structs as ofC } from '../kit/layout.gen.js';
 import { folder, type Teardown } from '../kit/places.js';
 import { makeReport } from '../kit/reports.js';
@@ -343,6 +346,75 @@ t.test('what another master heard before is no news, and no boot', async t => {
     w.wrong.filter(({ ageNs }) => ageNs > 200n * MS),
     [],
   );
+});
+
+t.test('the last reports of a node have reached one of two masters only', async t => {
+  for (const isAway of [false, true]) {
+    const w = new World(folder(t));
+    t.teardown(() => w.end());
+    const [m1, m2] = [w.addMaster('m1'), w.addMaster('m2')];
+    w.addNodes(20);
+    // A journal's reader looks by the clock of this machine: all of it lies in its past.
+    w.mirrorClock = new Clock(monotonicNs() - w.now - 120n * S);
+    // So that m1 is followed first.
+    w.nodes[0]!.cut.add('m2');
+    m1.startRelay();
+    w.startMirror();
+    w.run(10n * S);
+    m2.startRelay();
+    w.run(10n * S);
+    const dying = w.nodes[5] as Node;
+    dying.cut.add('m1');
+    const reader = new BoardReader(w.mirrorPath);
+    t.teardown(() => reader.close());
+    const lines: Line[] = [];
+    let journal = new JournalRecorder(reader, 'default', '1.2.3', []);
+    let looks = 0;
+    const look = () => {
+      if (looks++ % 50 !== 0) return;
+      const clocks = { monoMs: Number(w.mirrorNow / MS), realMs: Number(w.mirrorNow / MS) + 1_700_000_000_000 };
+      for (const { line } of journal.look(clocks)) lines.push(line);
+    };
+    const silence = () => {
+      const { state, memory } = [...w.mirror().nodes()].find(({ name }) => name === dying.name) ?? {};
+      const { count, beganMs, endedMs } = memory?.silence ?? {};
+      return { state, count, began: beganMs && Number(w.mirrorNow / MS) - beganMs, endedMs };
+    };
+    w.run(3n * S, look);
+    dying.dead = true;
+    w.run(20n * S, look);
+    const before = silence();
+    t.match(before, { state: 'silent', count: 1, endedMs: undefined });
+    m1.killRelay();
+    if (isAway) journal = new JournalRecorder(reader, 'default', '1.2.3', [...lines]);
+    w.run(20n * S, isAway ? undefined : look);
+    w.run(5n * S, look);
+    t.equal(w.follower?.followed, 'm2');
+    const after = silence();
+    t.match(after, { state: 'silent', count: 1, endedMs: undefined }, 'it was silent once');
+    t.ok(Number(after.began) - Number(before.began) > 2000, 'since its last report');
+    w.follower?.end();
+    w.follower = undefined;
+    m1.startRelay();
+    m2.killRelay();
+    const back = w.startMirror();
+    w.run(20n * S, look);
+    t.equal(back.followed, 'm1');
+    t.match(silence(), { state: 'silent', count: 1, endedMs: undefined }, 'and with the first master again');
+    dying.dead = false;
+    dying.cut.clear();
+    w.run(6n * S, look);
+    t.match(silence(), { state: 'live', count: 1, endedMs: Number });
+    const told = lines.filter(({ event, repeated }) => !repeated && (event === 'silent' || event === 'heard_again'));
+    t.strictSame(
+      told.map(({ event, nodes, from }) => [event, nodes, from]),
+      [
+        ['silent', dying.name, told[0]?.from],
+        ['heard_again', dying.name, told[0]?.from],
+      ],
+      'and the journal tells it once',
+    );
+  }
 });
 
 t.test('a corrupt board of the run before is replaced, and nothing of it read', async t => {
