@@ -11,8 +11,9 @@ import { fileURLToPath } from 'node:url';
 import { clear, show } from './progress.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-/** A test that takes longer hangs, s. */
+/** A test that takes longer hangs, s; so does a room. */
 const HANG_S = 300;
+const ROOM_HANGS_S = 1800;
 
 const [[own, all] = [1, 1], words] = (() => {
   const argv = process.argv.slice(2);
@@ -29,8 +30,8 @@ const [[own, all] = [1, 1], words] = (() => {
   return [part, argv.toSpliced?.(at, 2) ?? argv.filter((_, i) => i !== at && i !== at + 1)];
 })();
 
-async function run(cwd, argv, env = {}) {
-  const child = spawn('timeout', ['--foreground', '-s', 'KILL', String(HANG_S), ...argv], {
+async function run(cwd, argv, env = {}, most = HANG_S) {
+  const child = spawn('timeout', ['--foreground', '-s', 'KILL', String(most), ...argv], {
     cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, LANG: 'C.UTF-8', TAP_TIMEOUT: String(HANG_S), ...env },
@@ -71,7 +72,11 @@ const holding = new Map();
 /** Makes one change in a copy and runs what may find it; undoes it. */
 async function tried(folder, { file, was, becomes, test }) {
   const path = join(folder, file);
-  if (!holding.has(test)) holding.set(test, (await run(folder, commandOf(test))).code === 0);
+  if (!holding.has(test)) {
+    // The last change was undone, but not built.
+    await run(folder, BUILD);
+    holding.set(test, (await run(folder, commandOf(test))).code === 0);
+  }
   if (!holding.get(test)) return { how: 'NOT TRIED', sentence: `${test} does not hold as it is` };
   const text = readFileSync(path, 'utf8');
   writeFileSync(
@@ -83,20 +88,18 @@ async function tried(folder, { file, was, becomes, test }) {
     if (built.code !== 0) return { how: 'does not compile', sentence: sentenceIn(built.output) };
     const alone = commandOf(test);
     const room = [process.execPath, 'scripts/test.mjs', '--all', test.split('/')[0]];
-    for (const [how, argv, env] of [
+    for (const [how, argv, env, most] of [
       [`${test} in npm test`, alone, {}],
       [`${test} in the rest`, alone, { BEOBOARD_TEST_WHOLE: '1' }],
-      ['its room', room, {}],
+      ['its room', room, {}, ROOM_HANGS_S],
     ]) {
-      const { code, output, isHang } = await run(folder, argv, env);
+      const { code, output, isHang } = await run(folder, argv, env, most);
       if (isHang) return { how: 'HANGS', sentence: how };
       if (code !== 0) return { how, sentence: sentenceIn(output) };
     }
     return { how: 'NOT FOUND', sentence: '' };
   } finally {
     writeFileSync(path, text);
-    // The next change is built from what is right.
-    await run(folder, BUILD);
   }
 }
 

@@ -578,6 +578,7 @@ t.test('its answers are those of the TypeScript reader', async t => {
       const offset = node.lastRefusal?.offsetUs ?? record.offset_us ?? 0;
       t.equal(is.copied.skew_ms, Math.max(-(2 ** 31), Math.trunc(offset / 1000)));
       if (node.name === 'clock') t.equal(is.copied.skew_ms, -3_600_000, 'an hour behind');
+      t.strictSame([is.fits, is.tight], [node.name.length, -28], 'a buffer of its size, and a byte less: ENOSPC');
       t.equal(is.newest.seq, report?.seq ?? 0);
       t.equal(is.before.seq, previous?.seq ?? 0);
       t.strictSame(is.rates, node.rates === undefined ? { error: -61 } : { ...node.rates, net: node.rates.net ?? [] });

@@ -125,6 +125,8 @@ t.test('what conditions mean', async t => {
     ['cpus == 0x8', '2'],
     // A comparison with a value that was not measured is false, and so is that value alone.
     ['gpu > 0', ''],
+    ['all(gpu.util >= 0%)', ''],
+    ['power_node == power_node || power_node != power_node', ''],
     ['gpu <= 0', ''],
     ['swap != 0', ''],
     ['cpus', '12'],

@@ -529,6 +529,11 @@ t.test('messages that are lost, late, doubled or in another order', async t => {
 
 t.test('a gap: the evidence starts again for all nodes, and an index restores it', async t => {
   const w = world(t);
+  const indexes: Message[] = [];
+  w.network.carrier = message => {
+    if (message.subject.endsWith('.index')) indexes.push(message);
+    return [{ message, delay: MS }];
+  };
   w.run(10n * S);
   w.nodes[2]!.dead = true;
   w.run(6n * S);
@@ -540,6 +545,9 @@ t.test('a gap: the evidence starts again for all nodes, and an index restores it
   w.run(100n * MS);
   const listened = () => Number(w.mirror().evidence.heartbeatNs - w.mirror().evidence.listeningSinceNs) / 1e9;
   t.ok(listened() < 1, `listens anew: for ${listened()} s`);
+  w.network.inject(indexes.at(-1) as Message, 'mirror');
+  w.run(100n * MS);
+  t.ok(listened() < 1, `an index from before the gap restores nothing: ${listened()} s`);
   w.run(6n * S);
   t.ok(listened() > 15, `and again since it began: for ${listened()} s`);
   t.equal(w.states().get('node03'), 'silent', 'at the time at which the master says so');

@@ -7,8 +7,9 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
-import { decode, encode } from '../../src/layout/codec.js';
-import { Mirror, OUTCOME } from '../../src/native/index.js';
+import { decode, encode, type Field, sizeOf } from '../../src/layout/codec.js';
+import { enums, structs } from '../../src/layout/layout.gen.js';
+import { Mirror, mapBoard, OUTCOME, Sweep } from '../../src/native/index.js';
 import { readRelayKey, readRelayPublicKey, relayKeyLines } from '../../src/options/keys.js';
 import { lowerBound, PING_COUNTS_NS, PING_MOST_NS, Pings, upperBound } from '../../src/relay/pings.js';
 import {
@@ -29,11 +30,14 @@ import {
   writePing,
   writePong,
 } from '../../src/relay/relaywire.js';
+import { BoardReader } from '../../src/shm/reader.js';
 import { trustOptions } from '../../src/shm/trust.js';
 import { structs as ofC } from '../kit/layout.gen.js';
+import { poke } from '../kit/linkboard.js';
 import { boardPath, folder } from '../kit/places.js';
 import { run } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
+import { makeBoard } from '../kit/stateboard.js';
 import { keyPair } from './relaying.js';
 
 const OF = { run: 5n, board: 6n, boot_id: 7n, sequence: 8, taken_ns: 9_000n };
@@ -269,3 +273,78 @@ t.test(
     t.equal(decode('board_header', view, 0).mirror_masters, 1);
   },
 );
+
+t.test('a sweep takes every field of a record and a link that a mirror is sent, and sees what is news', t => {
+  const { path, lay } = makeBoard(t, { live: ['n1'] });
+  lay('n1', 0, { seq: 77 });
+  const reader = new BoardReader(path);
+  t.teardown(() => reader.close());
+  const { header } = reader.snapshot();
+  const opened = mapBoard(path, undefined);
+  if (opened.state !== 'ready') throw new Error(opened.why);
+  t.teardown(() => opened.board.unmap());
+  const sweep = new Sweep(opened.board);
+  const record = Number(header.records_offset);
+  const link = Number(header.links_offset) + header.links_stride;
+  const memory = record + header.memory_offset;
+  let number = 0x0101n;
+  // Each word is another one, but the name and what guards a copy stay.
+  const spoil = (struct: 'record' | 'link' | 'memory', at: number, from: number, to: number) => {
+    for (const [name, { offset, kind }] of Object.entries<Field>(structs[struct].fields))
+      if (offset >= from && offset < to && kind !== 'reserved' && !/name|_head|_tail/.test(name))
+        for (let word = offset & ~7; word < nextOf(struct, offset); word += 8)
+          poke(path, [[at + word, number++ << 4n]]);
+  };
+  const nextOf = (struct: 'record' | 'link' | 'memory', offset: number) =>
+    Math.min(...Object.values<Field>(structs[struct].fields).flatMap(one => (one.offset > offset ? [one.offset] : [])));
+  spoil('record', record, 64, structs.record.bytes);
+  spoil('link', link, 16, structs.link.fields.reserved0.offset);
+  spoil('memory', memory, 8, structs.memory.fields.clone_tail.offset);
+  poke(path, [[record + structs.record.fields.order_head.offset, 2n]]);
+  poke(path, [[record + structs.record.fields.order_tail.offset, 2n]]);
+  poke(path, [[memory, 2n]]);
+  poke(path, [[memory + structs.memory.fields.clone_tail.offset, 2n]]);
+  const room = new Uint8Array(new ArrayBuffer(1 << 16));
+  /** What is swept, by the number of its kind. */
+  const swept = (isThorough: boolean) => {
+    sweep.begin(isThorough, 0, new Uint8Array(BOARD_BYTES));
+    const { bytes } = sweep.next(room);
+    const found = new Map<number, Buffer>();
+    for (let at = 0; at < bytes; ) {
+      const entry = Buffer.from(room.slice(at, at + (room[at + 2] ?? 0) + ((room[at + 3] ?? 0) << 8)));
+      // The entry of all links without a number of their own always stands there.
+      if (entry.readUInt32LE(4) < 2) found.set(entry.readUInt16LE(), entry);
+      at += entry.length;
+    }
+    return found;
+  };
+  const all = swept(true);
+  const board = readFileSync(path);
+  const [REPORT, RECORD, LINK] = ['report', 'record', 'link'].map(name => enums.relay_entry.indexOf(name as 'link'));
+  const sent = all.get(RECORD as number) as Buffer;
+  const bytesOf = (of: Buffer, at: number, fields: object, name: string) => {
+    const { offset, type, count } = (fields as Record<string, Field>)[name] as Field;
+    return of.subarray(at + offset, at + offset + sizeOf(type) * Math.max(1, count)).toString('hex');
+  };
+  for (const name of Object.keys(ofC.relay_record.fields).slice(3, -1)) {
+    const [at, fields] = name.startsWith('clone') ? [memory, structs.memory.fields] : [record, structs.record.fields];
+    t.equal(bytesOf(sent, 0, ofC.relay_record.fields, name), bytesOf(board, at, fields, name), name);
+  }
+  const { bytes } = structs.link;
+  t.same(all.get(LINK as number)?.subarray(8, 8 + bytes), board.subarray(link, link + bytes));
+  const slot = record + header.slots_offset;
+  const newest = board.readBigUInt64LE(slot) > board.readBigUInt64LE(slot + header.slot_stride) ? 0 : 1;
+  for (const name of ['head', 'stamp_ns', 'stamp_real_ns', 'link', 'report'])
+    t.equal(
+      bytesOf(all.get(REPORT as number) as Buffer, 0, ofC.relay_report.fields, name),
+      bytesOf(board, slot + newest * header.slot_stride, structs.slot.fields, name),
+      name,
+    );
+  t.same([...swept(false).keys()], [], 'nothing is news');
+  for (const [name, { offset }] of Object.entries<Field>(structs.link.fields).slice(1, -1)) {
+    poke(path, [[link + (offset & ~7), number++ << 4n]]);
+    const isNews = !['nodes', 'accepted', 'missed', 'address', 'port', 'source'].includes(name);
+    t.same([...swept(false).keys()], isNews ? [LINK] : [], name);
+  }
+  t.end();
+});

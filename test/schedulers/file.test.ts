@@ -173,7 +173,7 @@ t.test('what is no answer', async t => {
   const path = join(folder(t), 'f');
   const asked = async () => fileScheduler(path).nodes();
   await t.rejects(asked(), { message: /^cannot read .*: no such file or directory$/ });
-  writeFileSync(path, fileOf({ node: 'n1', state: 'idle' }), { mode: 0o600 });
+  writeFileSync(path, fileOf({ node: 'n1', state: 'idle' }), { mode: 0o640 });
   t.match(await fileScheduler(path).about(), { name: 'LSF', closed: /is not readable by everybody$/ });
   const seconds = Date.now() / 1000;
   utimesSync(path, seconds, seconds - 170);

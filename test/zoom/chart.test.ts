@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { painter } from '../../src/terminal/style.js';
 import { shellWord } from '../../src/text/text.js';
+import { SampleRecorder } from '../../src/zoom/recording.js';
 import { type ToldName, toldValues } from '../../src/zoom/samplevalues.js';
 import { chart, type Heading, History, plot } from '../../src/zoom/zoomchart.js';
 import { compileMon } from '../kit/compiling.js';
@@ -209,6 +210,17 @@ t.test('on a terminal', { skip: NO_TERMINAL ?? false }, async t => {
     terminal.send({ keys: '\x03' });
     t.same(await terminal.exit, { exit: 0, same: true });
     t.match(terminal.screen.text(), /beoboard zoom: n9: 1 sample in 5ms, recorded/m);
+  });
+
+  await t.test('a file that somebody else makes meanwhile stays', async t => {
+    const file = join(folder(t), 'theirs.jsonl');
+    const recorder = await SampleRecorder.prepare(file);
+    writeFileSync(file, 'theirs');
+    await t.rejects(
+      recorder.add({ ms: 1, answer: { bytes: Buffer.from('()'), elements: [] } }),
+      /is there already; name a new file/,
+    );
+    t.equal(readFileSync(file, 'utf8'), 'theirs');
   });
 
   await t.test('a recording, at its own pace, to its end', async t => {

@@ -203,12 +203,18 @@ static int show(const char *path, const char *owner) {
     struct beoboard_slot newest, before;
     struct beoboard_rates rates;
     beoboard_name(b, i, name, sizeof name);
+    /* A buffer of exactly its size, and what is said of one that is a byte too small. */
+    const size_t bytes = strlen(name) + 1;
+    char *const exact = (char *)malloc(bytes);
+    const int fits = beoboard_name(b, i, exact, bytes), tight = beoboard_name(b, i, exact, bytes - 1);
+    free(exact);
     const char *const names[1] = {name};
     int8_t state;
     const int check = beoboard_check(b, names, 1, &state), read = beoboard_read(b, i, &n, sizeof n);
-    printf("%s{\"name\":\"%s\",\"index\":%d,\"state\":%d,\"age\":%" PRId64 ",\"check\":%d,\"checked\":%d,\"read\":%d,",
-           i > 0 ? "," : "", name, beoboard_index(b, name), beoboard_state(b, i), beoboard_age(b, i), check, state,
-           read);
+    printf("%s{\"name\":\"%s\",\"fits\":%d,\"tight\":%d,\"index\":%d,\"state\":%d,\"age\":%" PRId64
+           ",\"check\":%d,\"checked\":%d,\"read\":%d,",
+           i > 0 ? "," : "", name, fits, tight, beoboard_index(b, name), beoboard_state(b, i), beoboard_age(b, i), check,
+           state, read);
     printf("\"copied\":{\"name\":\"%s\",\"age_ns\":%" PRId64 ",\"last_report_wall_ns\":\"%" PRId64
            "\",\"reports\":%" PRIu64 ",\"lost\":%" PRIu64 ",",
            n.name, n.age_ns, n.last_report_wall_ns, n.reports, n.lost);
