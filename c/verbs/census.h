@@ -66,11 +66,12 @@ const struct bb_memory *census_memory(const struct census *census, uint32_t node
 /* The problems of which an episode of the wanted nodes is not over, likewise. */
 uint32_t *census_recent(const struct census *census);
 
-/* Behind the problems: the health file and the GPUs' source. And how many bits higher those stand that are present. */
+/* Behind the problems: the health file and the GPUs' source. And how many bits higher those stand that were shown less
+ * than a minute ago. */
 enum { CENSUS_THINGS = BEOBOARD_NPROBLEMS + 2, CENSUS_PRESENT = 16 };
 
-/* Those of them that are not measured any more, likewise: no longer shown as present, or still. With sources that are
- * gone, unless a problem tells it. */
+/* Those of them that are not measured any more, likewise: for a while, or only since they were shown. With sources that
+ * are gone, unless a problem tells it. */
 uint32_t *census_unmeasured(const struct census *census);
 
 /* CLOCK_MONOTONIC of when a problem was last measured, or its source was gone, ms; see "Not measured" in

@@ -360,6 +360,8 @@ static void tell_verdict(const struct census *c, const struct remarks *remarks, 
     /* No node is counted twice: an uncertain one may have a problem too. */
     unhealthy += problems[i] != 0;
     doubtful += problems[i] != 0 || ((recent[i] | unmeasured[i]) & options.recent) != 0 || is_gone[i] != 0 ||
+      /* The last report that measured a problem showed it, less than a minute ago. */
+      (unmeasured[i] >> CENSUS_PRESENT & recent[i]) != 0 ||
       ((BIT(SILENT) | BIT(UNCERTAIN) | BIT(NEVER)) >> c->states[i] & 1) != 0;
   }
   const uint64_t bad = groups[SILENT].count + groups[GONE].count + groups[NOT_ON_BOARD].count - excess;
@@ -426,8 +428,8 @@ static void check_answer(void) {
     recent = census_recent(&census);
     unmeasured = census_unmeasured(&census);
     for (uint32_t i = 0; i < census.nodes; i++) {
-      problems[i] = (problems[i] | unmeasured[i] >> CENSUS_PRESENT) & ~options.ignored;
-      unmeasured[i] &= ((1u << CENSUS_PRESENT) - 1) & ~(options.ignored | problems[i]);
+      problems[i] &= ~options.ignored;
+      unmeasured[i] &= ~(options.ignored | problems[i]);
       recent[i] &= ~(options.ignored | problems[i] | unmeasured[i]);
     }
   }

@@ -114,7 +114,8 @@ interface Recent {
   readonly names: readonly string[];
   /** When it was last seen, and how often, or since when it is not measured. */
   readonly note: string;
-  readonly warns: boolean;
+  /** Those on which it warns. */
+  readonly suspects: readonly string[];
 }
 
 /** The nodes with each problem, and those that had it. */
@@ -137,6 +138,8 @@ interface Past {
   readonly ageMs: number;
   readonly count: number;
   readonly sinceMs: number;
+  /** Whether the last report that measured it showed it, less than a minute ago: it warns as if it were there. */
+  readonly isUnsettled: boolean;
 }
 
 /** A node's problems now, and what it had; undefined: nothing. */
@@ -145,8 +148,7 @@ function troubled(snapshot: Snapshot, index: number, ignored: number) {
   if (state !== 'live' && state !== 'uncertain') return undefined;
   const of = (bits: Uint32Array) => (bits[index] ?? 0) & ~ignored;
   const { overview } = snapshot;
-  // What its last measured report showed is there for a minute more.
-  const problems = of(overview.problems) | (of(overview.unsettled) & ~of(overview.unmeasured));
+  const problems = of(overview.problems);
   const memory = snapshot.memoryOf(index);
   const unmeasured = of(overview.unmeasured) & ~problems;
   const recent = (memory?.recentBits ?? 0) & ~ignored & ~problems & ~unmeasured;
@@ -166,11 +168,12 @@ function troubled(snapshot: Snapshot, index: number, ignored: number) {
         ageMs,
         count: episode.count,
         sinceMs: memory?.sinceMs ?? 0,
+        isUnsettled: isRecent && (of(overview.unsettled) & problemBit(what)) !== 0,
       },
     ];
   });
   for (const { source, goneMs } of gone)
-    past.push({ of: 'unmeasured', what: source, name, ageMs: goneMs, count: 1, sinceMs: 0 });
+    past.push({ of: 'unmeasured', what: source, name, ageMs: goneMs, count: 1, sinceMs: 0, isUnsettled: false });
   return { name, problems, past };
 }
 
@@ -200,7 +203,8 @@ function lookForTroubles(
     [...PROBLEMS, 'health', 'gpu'].flatMap((what): Recent[] => {
       const those = past.filter(one => one.of === of && one.what === what);
       const names = those.map(({ name }) => name);
-      return those.length === 0 ? [] : [{ what, names, note: noteOn(of, those), warns: warning.includes(what) }];
+      const suspects = names.filter((_, i) => warning.includes(what) || those[i]?.isUnsettled);
+      return those.length === 0 ? [] : [{ what, names, note: noteOn(of, those), suspects }];
     });
   return {
     problems: byProblem(nodes).map(([problem, those]) => [problem, those.map(({ name }) => name)]),
@@ -280,8 +284,8 @@ export function judgeCensus(
     ['never reported', of('never')],
   ];
   const unhealthy = new Set(problems.flatMap(([, names]) => names));
-  const lately = [...recent, ...unmeasured].filter(({ warns }) => warns);
-  const suspect = new Set([...unhealthy, ...lately.flatMap(({ names }) => names)]);
+  const lately = [...recent, ...unmeasured].flatMap(({ suspects }) => suspects);
+  const suspect = new Set([...unhealthy, ...lately]);
   const total = Object.values(counts).reduce((a, b) => a + b, 0) + notOnBoard.length;
   const excess = open ? notOnBoard.length : 0;
   const bad = groups.slice(0, 3).reduce((sum, [, names]) => sum + names.length, 0) - excess;

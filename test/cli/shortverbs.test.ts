@@ -478,7 +478,7 @@ t.test('problems and sources that are not measured any more', async t => {
   t.match(await ask(), {
     code: 1,
     stdout:
-      'of 6 nodes 1 bad_health (brief); not measured any more: 1 bad_health (long; not measured since AGE ago), ' +
+      '6 nodes, 6 live; recent: 1 bad_health (brief; last AGE ago); not measured any more: 1 bad_health (long; not measured since AGE ago), ' +
       '2 health (file,file2; not measured since AGE ago), 1 gpu (helper; not measured since AGE ago) |',
   });
   t.match(await ask('--ignore', 'bad_health'), { code: 0, stdout: /6 nodes, 6 live; not measured any more: 2 health/ });
