@@ -22,13 +22,14 @@ export class EventFeed {
   #follower: ChangeFollower | undefined;
   readonly #plain = painter('never');
 
-  /** `journals`: where journals say how they are; `areJobsShown`: also the jobs that this user may read there. */
+  /** `journals`: where journals say how they are; `areJobsShown`: also the jobs that this user may read there; `tellsUtc`: moments as data. */
   constructor(
     readonly reader: BoardReader,
     journals: string,
     areJobsShown: boolean,
+    tellsUtc: boolean,
   ) {
-    this.#journal = new JournalFeed(reader, journals, areJobsShown);
+    this.#journal = new JournalFeed(reader, journals, areJobsShown, tellsUtc);
   }
 
   /** The events; another object means that they come from elsewhere now. */

@@ -37,11 +37,12 @@ export class JournalFeed {
   #turn = 0;
   #isReading = false;
 
-  /** `folder`: where journals say how they are; `areJobsShown`: also the jobs that this user may read. */
+  /** `folder`: where journals say how they are; `areJobsShown`: also the jobs that this user may read; `tellsUtc`: moments as data. */
   constructor(
     readonly reader: BoardReader,
     readonly folder: string,
     readonly areJobsShown: boolean,
+    readonly tellsUtc: boolean,
   ) {}
 
   /** Whether lines or segments of the journal that is read are left out: no lines of one, or not believed. */
@@ -131,7 +132,8 @@ export class JournalFeed {
   #take(journal: Journal, line: Line, place: Place, into: FoldedEvent[]): void {
     // What goes on stands at the head of each segment, and was told when it began.
     if (line.repeated) return;
-    into.push(journalEvent(this.areJobsShown ? toldOf(journal, line, place, undefined) : { line }, this.#plain));
+    const told = this.areJobsShown ? toldOf(journal, line, place, undefined) : { line };
+    into.push(journalEvent(told, this.#plain, this.tellsUtc));
   }
 
   #leave(): void {

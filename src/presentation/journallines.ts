@@ -7,7 +7,7 @@ import type { LastEnd } from '../journalfile/lastends.js';
 import type { Ending, ToldEvent } from '../journalfile/listing.js';
 import { stalledText } from '../shm/noboard.js';
 import { isProblem } from '../shm/problems.js';
-import { ahead, plural, wallTime } from '../shm/sentences.js';
+import { ahead, plural, timeIn, wallTime } from '../shm/sentences.js';
 import type { Painter } from '../terminal/style.js';
 import { formatDuration } from '../text/durations.js';
 import { fold } from '../text/hostlists.js';
@@ -103,13 +103,16 @@ function oddText({ event, reading = '', value = 0, lowest = 0, highest = 0, why 
   return `no longer differs ${others}: ${readingText(reading)}${own(OVER, why) ?? ''}`;
 }
 
-function ackText({ event, key = '', by = '', until = '', why = '' }: Line): string {
+/** How a moment stands in a sentence: in local time, or as data. */
+type Told = (ms: number) => string;
+
+function ackText({ event, key = '', by = '', until = '', why = '' }: Line, at: Told): string {
   if (event === 'withdrawn') return oneLine(`${key} is no longer acknowledged`);
-  return `${oneLine(`${key} acknowledged by ${by}`)} until ${wallTime(ms(until))}${why && `: ${oneLine(why)}`}`;
+  return `${oneLine(`${key} acknowledged by ${by}`)} until ${at(ms(until))}${why && `: ${oneLine(why)}`}`;
 }
 
 /** An event that a board does not tell, or tells otherwise. */
-function ownText(line: Line, paint: Painter): string | undefined {
+function ownText(line: Line, paint: Painter, at: Told): string | undefined {
   const { event, problem = '', act = '', outcome, why = '', by_ms = 0, closed, last_words, goodbye, count } = line;
   switch (event) {
     case 'silent':
@@ -146,7 +149,7 @@ function ownText(line: Line, paint: Painter): string | undefined {
     }
     case 'acknowledged':
     case 'withdrawn':
-      return ackText(line);
+      return ackText(line, at);
     case 'odd':
     case 'odd_ended':
       return oddText(line);
@@ -158,38 +161,38 @@ function ownText(line: Line, paint: Painter): string | undefined {
 }
 
 /** What happened, without when and to whom. */
-function whatText(line: Line, paint: Painter): string {
+function whatText(line: Line, paint: Painter, at: Told): string {
   const change = changeOf(line);
   const ofNodes = line.nodes === undefined ? undefined : nodeText(change, paint);
-  return ownText(line, paint) ?? oneLine(ofNodes ?? boardText(change));
+  return ownText(line, paint, at) ?? oneLine(ofNodes ?? boardText(change));
 }
 
 /** How many more there were than the journal has. */
-function missedText({ event, missed = 0, missed_since: since, from = '' }: Line): string {
-  const when = since === undefined ? '' : ` between ${wallTime(ms(since))} and ${wallTime(ms(from))}`;
+function missedText({ event, missed = 0, missed_since: since, from = '' }: Line, at: Told): string {
+  const when = since === undefined ? '' : ` between ${at(ms(since))} and ${at(ms(from))}`;
   return `${missed} ${event === 'silent' ? 'silence' : 'episode'}${missed === 1 ? '' : 's'} not recorded${when}`;
 }
 
 /** What is known of how the line came about. */
-function remarksText(line: Line): string {
+function remarksText(line: Line, at: Told): string {
   const { more = 0, missed = 0, late } = line;
   const remarks = [
     ...(more > 0 ? [`${more} more in the minute before`] : []),
     ...(late ? ['found afterwards'] : []),
-    ...(missed > 0 ? [missedText(line)] : []),
+    ...(missed > 0 ? [missedText(line, at)] : []),
   ];
   return remarks.map(remark => `; ${remark}`).join('');
 }
 
 /** What a line says after its time. */
-function toldText(told: ToldEvent, paint: Painter, isNamed: boolean): string {
+function toldText(told: ToldEvent, paint: Painter, isNamed: boolean, at: Told): string {
   const { line, of = line.count ?? 1 } = told;
   const { nodes, count = 1, first, board } = line;
   const whose = `${isNamed ? `${oneLine(board)}: ` : ''}${nodes === undefined ? '' : `${nodesText(nodes, count, of, first)} `}`;
-  const what = `${whatText(line, paint)}${lastedText(told)}${afterText(line)}`;
+  const what = `${whatText(line, paint, at)}${lastedText(told)}${afterText(line)}`;
   const { still } = told.ending ?? {};
   const why = still && `; ${stoodStill([still.leastMs, still.mostMs], count, still.count)}`;
-  return `${whose}${what}${why ?? lastWordsText(line)}${jobsText(told)}${remarksText(line)}`;
+  return `${whose}${what}${why ?? lastWordsText(line)}${jobsText(told)}${remarksText(line, at)}`;
 }
 
 /** A line for people. `isNamed`: with the board's name, because there are several. */
@@ -198,14 +201,17 @@ export function journalLine(told: ToldEvent, paint: Painter, isNamed: boolean): 
   const { from = line.at, to } = line;
   const endMs = ending?.toLastMs ?? (to === undefined ? undefined : ms(to));
   const toMs = goesOn === undefined && !(ending && isMoment(ending)) ? endMs : undefined;
-  return `${spanText(ms(from), toMs)}  ${toldText(told, paint, isNamed)}\n`;
+  return `${spanText(ms(from), toMs)}  ${toldText(told, paint, isNamed, wallTime)}\n`;
 }
 
-/** A line as an event like those of a board: when it happened or ended, the journal's keys, and its text for people. */
-export function journalEvent(told: ToldEvent, paint: Painter): FoldedEvent {
+/**
+ * A line as an event like those of a board: when it happened or ended, the journal's keys, and its text for people, with
+ * local times, or as data that a page shows in its own zone.
+ */
+export function journalEvent(told: ToldEvent, paint: Painter, tellsUtc = false): FoldedEvent {
   const { line } = told;
   const time = line.to ?? line.from ?? line.at;
-  return { ...line, ...jobsOf(told), time, text: toldText(told, paint, false) };
+  return { ...line, ...jobsOf(told), time, text: toldText(told, paint, false, at => timeIn({ tellsUtc }, at)) };
 }
 
 const iso = (at: number) => new Date(at).toISOString();
@@ -252,7 +258,7 @@ export function lastEndLine(end: LastEnd, paint: Painter, isNamed: boolean): str
   const heard = boot?.words_from === undefined ? '' : `, last heard ${wallTime(ms(boot.words_from))}`;
   const what =
     silent === undefined
-      ? `${whatText(line, paint)}${heard}`
+      ? `${whatText(line, paint, wallTime)}${heard}`
       : `fell ${paint.state('silent', 'silent')} without goodbye, ${boot === undefined ? again : `booted ${wallTime(ms(boot.from ?? boot.at))}`}`;
   const said = wasSaid(end);
   return `${wallTime(fromMs)}  ${whose}${what}${said === undefined ? '' : lastWordsText({ ...said, count }, stillMs)}${jobsText(end)}\n`;

@@ -2,7 +2,7 @@
 
 import { VERSION } from '../options/version.js';
 import { chosenNode, PARTS } from '../presentation/nodeshape.js';
-import { schema } from '../presentation/shapes.js';
+import { STANDING, schema } from '../presentation/shapes.js';
 import { SCALES } from '../readings/scales.js';
 import { ERROR_CODES } from '../text/errorcodes.js';
 import {
@@ -27,7 +27,14 @@ const READING_NAMES = SCALES.map(({ name }) => name);
 const CHOSEN = chosenNode('number', 'string');
 const EVENT: Schema = {
   type: 'object',
-  properties: { seq, time: text('ISO 8601, UTC'), event: text(), text: text(), nodes: list(), count: integer() },
+  properties: {
+    seq,
+    time: text('ISO 8601, UTC'),
+    event: text(),
+    text: text('moments in it are UTC'),
+    nodes: list(),
+    count: integer(),
+  },
   required: ['seq', 'time', 'event', 'text'],
   description: 'event and its other keys are those of beoboard events --json, docs/json.md, or of the journal',
 };
@@ -46,6 +53,7 @@ const SCHEMAS = {
     'now_ms?': integer("with sort or page: when the nodes were read, by the server's clock, ms since 1970"),
     'total?': integer('with sort or page: how many nodes there are on all pages'),
     'page?': integer(),
+    'counts?': object(STANDING, 'of these nodes, by the looks that read them; without sort and page'),
     'unmeasured?': array(text(), 'those of the fields that no node of the board has, as far as the map has them'),
     nodes: array({ anyOf: [PARTS.Node, CHOSEN] }, 'in the order of the board, or as sort says'),
   }),
