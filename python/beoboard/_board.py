@@ -159,6 +159,17 @@ class Node(_abi.Node):
         return Problem(self._board._maybe("beoboard_recent", self._at_now()) or 0)
 
     @property
+    def recently(self) -> Problem:
+        """Those of them that it does not have now and that are measured, as `beoboard status` counts them: none of a node
+        that is not heard."""
+        memory = self.memory if self.state in (State.LIVE, State.UNCERTAIN) else None
+        if memory is None:
+            return Problem(0)
+        limit = max(60_000, 3 * self.interval_ms if self.interval_ms > 20_000 else 0) * 1_000_000
+        lost = (n for n, age in enumerate(memory.measured_age_ns) if memory.unmeasured >> n & 1 and age >= limit)
+        return memory.recent & ~(self.problems | Problem(sum(1 << n for n in lost)))
+
+    @property
     def memory(self) -> Optional[Memory]:
         """What the board remembers of its trouble, last words included; None: nothing."""
         data = bytearray(Memory.size)

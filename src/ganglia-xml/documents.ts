@@ -227,16 +227,17 @@ export class Documents {
   #host(page: Page, snapshot: Snapshot, node: Node, { metric, summary }: GangliaQuery, localtime: number): void {
     const refusal = mayBeRefused(node.state) ? node.refusedSince : undefined;
     if (refusal !== undefined) page.text(comment(`${node.name} is ${node.state}; ${refusalText(refusal)}`));
-    if (snapshot.remembersTrouble(node.index)) page.text(comment(`${node.name}: ${rememberedText(node)}`));
+    const remembered = snapshot.remembersTrouble(node.index) ? rememberedText(node) : '';
+    if (remembered !== '') page.text(comment(`${node.name}: ${remembered}`));
     const has = summary ? NO_METRICS : metric === undefined ? undefined : ({ name }: Metric) => name === metric;
     this.#renderer.host(page, snapshot, node, localtime, has);
   }
 }
 
-/** The silences and recent problems that the board remembers of a node, in a few words. */
-function rememberedText({ memory, state, unmeasured }: Node): string {
+/** The silences that the board remembers of a node, and its problems, now and recently, in a few words. */
+function rememberedText({ memory, state, problems, recently, unmeasured }: Node): string {
   if (memory === undefined) return '';
-  const { silence, recent, sinceMs } = memory;
+  const { silence, sinceMs } = memory;
   const parts: string[] = [];
   if (silence !== undefined) {
     const { count, beganMs, endedMs } = silence;
@@ -250,8 +251,8 @@ function rememberedText({ memory, state, unmeasured }: Node): string {
   const lost = unmeasured.map(
     problem => `${problem} since ${formatDuration(memory.episode(problem)?.measuredMs ?? 0)}`,
   );
-  const measured = recent.filter(problem => !unmeasured.includes(problem));
-  const seen = measured.map(problem => `${problem} ${formatDuration(memory.episode(problem)?.seenMs ?? 0)} ago`);
+  const seen = recently.map(problem => `${problem} ${formatDuration(memory.episode(problem)?.seenMs ?? 0)} ago`);
+  if (problems.length > 0) parts.push(`problems: ${problems.join(', ')}`);
   if (seen.length > 0) parts.push(`recent problems: ${seen.join(', ')}`);
   if (lost.length > 0) parts.push(`problems not measured: ${lost.join(', ')}`);
   return parts.join('; ');

@@ -9,6 +9,7 @@ import type { SchedulerJob } from '../schedulerfile/scheduler.js';
 import type { SchedulerView } from '../schedulerfile/schedulerview.js';
 import { STATES, type State } from '../shm/liveness.js';
 import { PROBLEMS, type Problem } from '../shm/problems.js';
+import type { Node } from '../shm/snapshot.js';
 import { compareNames, expandNodeNames, fold } from '../text/hostlists.js';
 import { isJobId, userFinder, withId } from '../text/jobnames.js';
 import { readNodes } from '../text/nodefiles.js';
@@ -43,6 +44,16 @@ export interface JobNode extends JobNumbers {
   readonly recently: readonly Problem[];
 }
 
+/** What is told of a node in jobs. */
+export function jobNode(node: Node): JobNode {
+  const number = (of: keyof typeof READINGS) => {
+    const value: Value = READINGS[of]?.value(node);
+    return typeof value === 'number' ? value : undefined;
+  };
+  const numbers = Object.fromEntries(WHAT.map(what => [what, number(what)])) as JobNumbers;
+  return { state: node.state, problems: node.problems, recently: node.recently, ...numbers };
+}
+
 /** Looks up the node of a name, once; undefined: it is not on the board. */
 export function nodesOf({ snapshot, all }: Survey): (name: string) => JobNode | undefined {
   const byName = new Map(all.map(({ name, index }) => [name, index]));
@@ -50,13 +61,7 @@ export function nodesOf({ snapshot, all }: Survey): (name: string) => JobNode | 
   return name => {
     const index = byName.get(name);
     if (index === undefined || found.has(name)) return found.get(name);
-    const node = snapshot.node(index);
-    const number = (of: keyof typeof READINGS) => {
-      const value: Value = READINGS[of]?.value(node);
-      return typeof value === 'number' ? value : undefined;
-    };
-    const numbers = Object.fromEntries(WHAT.map(what => [what, number(what)])) as JobNumbers;
-    const one = { state: node.state, problems: node.problems, recently: node.recently, ...numbers };
+    const one = jobNode(snapshot.node(index));
     found.set(name, one);
     return one;
   };

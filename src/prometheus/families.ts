@@ -92,6 +92,16 @@ const STATE: readonly MetricFamily[] = [
     column(ofState(isDark), 'known'),
   ),
   gauge('node_unhealthy', 'unhealthy', { of: 'heard', help: '1 while the node reports a problem.' }),
+  one(
+    'node_recently_unhealthy',
+    '1 while the node has no problem, but one that is not over by its quiet time; absent otherwise.',
+    column(
+      ofState((snapshot, index) =>
+        snapshot.overview.problems[index] === 0 && snapshot.recentOf(index) !== 0 ? 1 : Number.NaN,
+      ),
+      'heard',
+    ),
+  ),
   perProblem(
     '',
     '1 for each problem that the node has; no series for others.',

@@ -27,6 +27,17 @@ export function standingOf(snapshot: Snapshot, nodes?: readonly { readonly index
   return { nodes: states.length, states: countStates(states), unhealthy, recently };
 }
 
+/** Of the nodes of two parts of a board. */
+export function sumOf(one: Standing, other: Standing): Standing {
+  const states = STATES.map(state => [state, one.states[state] + other.states[state]]);
+  return {
+    nodes: one.nodes + other.nodes,
+    states: Object.fromEntries(states),
+    unhealthy: one.unhealthy + other.unhealthy,
+    recently: one.recently + other.recently,
+  };
+}
+
 /** `10 unhealthy now`, `12 more recently`; `12 unhealthy recently` if there is none now. */
 export function healthTexts({ unhealthy, recently }: Pick<Standing, 'unhealthy' | 'recently'>): string[] {
   return [

@@ -21,6 +21,7 @@ import { SCALES } from '../readings/scales.js';
 import { inSlices, SLICE_MS, SlicedLook } from '../service/slices.js';
 import { BoardReader } from '../shm/reader.js';
 import type { Snapshot } from '../shm/snapshot.js';
+import { type Standing, standingOf, sumOf } from '../shm/standing.js';
 import { painter } from '../terminal/style.js';
 import { attempt } from '../text/failure.js';
 import { fold, NameRanges } from '../text/hostlists.js';
@@ -254,6 +255,7 @@ export class Api {
     const reader = this.#reader();
     try {
       let separator = '';
+      let counts: Standing | undefined;
       let began = performance.now();
       for (const piece of reader.pieces(PIECE_NODES)) {
         if (separator === '') {
@@ -262,6 +264,7 @@ export class Api {
           separator = '\n';
         }
         let text = '';
+        const some: { index: number }[] = [];
         for (const node of piece.nodes()) {
           if (performance.now() - began > SLICE_MS) {
             yield text === '' ? undefined : text;
@@ -269,13 +272,16 @@ export class Api {
             began = performance.now();
           }
           if (!isShown(node)) continue;
+          some.push({ index: node.index });
           text += `${separator}${teller(node)}`;
           separator = ',\n';
         }
+        const standing = standingOf(piece, some);
+        counts = counts === undefined ? standing : sumOf(counts, standing);
         yield text === '' ? undefined : text;
         began = performance.now();
       }
-      yield '\n]}\n';
+      yield `\n],"counts":${json(counts ?? {})}}\n`;
     } finally {
       reader.close();
     }

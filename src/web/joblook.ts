@@ -1,7 +1,7 @@
 // What a scheduler's reader has left, for pages that may show it.
 
 import { elapsedMs, jobLines, jobNotes, jobPageJson, MEMBER_COLUMNS, noJobText } from '../jobs/jobfacts.js';
-import { jobsNamed, listJobs, nodesOf } from '../jobs/joblist.js';
+import { jobNode, jobsNamed, listJobs, nodesOf } from '../jobs/joblist.js';
 import { type JobMember, membersOf, toldOf } from '../jobs/jobmembers.js';
 import { listUsers } from '../jobs/userlist.js';
 import { Refusal } from '../net/requests.js';
@@ -57,12 +57,18 @@ export class JobLook extends SchedulerViewFollower {
   page(id: string, { found, view, nodeOf }: JobsLook, wall: JobPageSources): object {
     const { reader } = wall.watcher;
     const parts = jobsNamed(id, view, nodeOf);
-    const [row] = parts;
-    if (row === undefined || parts.length > 1) throw new Refusal('unknown_job', noJobText(id, parts));
+    const [known] = parts;
+    if (known === undefined || parts.length > 1) throw new Refusal('unknown_job', noJobText(id, parts));
     const single = new BoardReader(reader.path, reader.owner);
     try {
-      const names = row.names.slice(0, RIVER.mostNodes);
+      const names = known.names.slice(0, RIVER.mostNodes);
       const nodes = single.nodesNamed(names);
+      // Its head counts what its members show.
+      const now = (name: string) => {
+        const node = nodes.get(name);
+        return node === undefined ? nodeOf(name) : jobNode(node);
+      };
+      const [row = known] = jobsNamed(id, view, now);
       const members = membersOf({ names }, name => nodes.get(name));
       const shown = members.slice(0, NODE_PAGE);
       const nowMs = lookMs(found.snapshot);

@@ -3,33 +3,47 @@
 //
 // @seconds 6
 
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { ChangeFollower } from '../../src/changes/changes.js';
 import { showJob } from '../../src/cli/jobpage.js';
 import { plainText, statusText } from '../../src/cli/statustext.js';
 import { bodyOf, frame } from '../../src/cli/watchframe.js';
+import { Documents } from '../../src/ganglia-xml/documents.js';
 import { jobsNamed } from '../../src/jobs/joblist.js';
+import type { Line } from '../../src/journalfile/format.js';
 import type { Encodable } from '../../src/layout/codec.js';
 import { bits, enums } from '../../src/layout/layout.gen.js';
 import { foldedEvents } from '../../src/presentation/eventlines.js';
+import { journalEvent, journalLine } from '../../src/presentation/journallines.js';
 import { nodeHead, nodeSections, nodeSheet } from '../../src/presentation/nodesheet.js';
 import { jsonPieces } from '../../src/presentation/statusjson.js';
 import { lookMs } from '../../src/presentation/summary.js';
 import { sharedTexts, troubleText } from '../../src/presentation/troublelines.js';
+import { ScrapedBoard } from '../../src/prometheus/boards.js';
+import { Exporter } from '../../src/prometheus/exporter.js';
 import { groups, groupsJson } from '../../src/query/groups.js';
 import { type Survey, survey } from '../../src/query/survey.js';
-import { isProblem, PROBLEM_TEXT } from '../../src/shm/problems.js';
+import { SlicedLook } from '../../src/service/slices.js';
+import { isProblem, PROBLEM_TEXT, PROBLEMS } from '../../src/shm/problems.js';
+import { instantOf, wallTime } from '../../src/shm/sentences.js';
 import type { Snapshot } from '../../src/shm/snapshot.js';
 import { painter } from '../../src/terminal/style.js';
 import { NameRanges } from '../../src/text/hostlists.js';
 import { troubleAndSentences } from '../../src/trouble/trouble.js';
+import { Api } from '../../src/web/api.js';
 import { inZone } from '../../src/web/page/formats.js';
 import { columnsOf } from '../../src/web/page/troubletexts.js';
 import { StreamHeaders } from '../../src/web/streamheaders.js';
+import { Wall } from '../../src/web/wall.js';
 import { Watcher } from '../../src/web/watcher.js';
 import { monotonicNs } from '../kit/clocks.js';
+import { INSTALLED, makeIn } from '../kit/compiling.js';
 import { busy, EVERYTHING, type MadeNode, madeBoard, validOf } from '../kit/madeboard.js';
 import { madeJob, madeLook, madeState } from '../kit/madejobs.js';
+import { ROOT } from '../kit/places.js';
+import { verbChild } from '../kit/verbchild.js';
 import { keptBoard } from '../kit/writtenboard.js';
 
 const PLAIN = { width: 200, paint: painter('never') };
@@ -69,6 +83,22 @@ function parsed(found: Survey) {
     standing: found.standing,
   }));
   return JSON.parse(Array.from(pieces, piece => Buffer.from(piece).toString()).join(''));
+}
+
+/** What Ganglia is told: which hosts are up, and by its comments which are unhealthy, now and recently. */
+function gangliaOf(snapshot: Snapshot) {
+  const board = { name: undefined, pieces: () => [snapshot], one: () => snapshot };
+  const pieces = new Documents([board]).gmond(Math.floor(lookMs(snapshot) / 1000));
+  const text = Array.from(pieces, piece => Buffer.from(piece).toString()).join('');
+  const up = [...text.matchAll(/<HOST NAME="([^"]*)"[^>]* TN="(\d+)"/g)].filter(([, , age]) => Number(age) < 80);
+  const ill = new Set([...text.matchAll(/<!-- (\S+): (?:.*; )?problems: /g)].map(([, name]) => name));
+  const lately = [...text.matchAll(/<!-- (\S+): (?:.*; )?recent problems: /g)].filter(([, name]) => !ill.has(name));
+  return { up: up.map(([, name]) => name).sort(), unhealthy: ill.size, recently: lately.length };
+}
+
+function gangliaSaid({ all, standing: { unhealthy, recently } }: Survey) {
+  const up = all.filter(({ state }) => state === 'live' || state === 'uncertain').map(({ name }) => name);
+  return { up: up.sort(), unhealthy, recently };
 }
 
 /** The faces that one frozen look has. */
@@ -113,6 +143,7 @@ async function compare(t: Test, snapshot: Snapshot): Promise<void> {
   const jobPage = showJob('7', jobs, { board: '/nowhere', width: 400 }).lines(painter('never'));
   const ofJob = jobPage.find(line => line.startsWith(`${names.length} nodes`)) ?? '';
   t.same(toldIn(ofJob.replace('all live', `${names.length} live`)), expected, 'jobs ID');
+  t.same(gangliaOf(snapshot), gangliaSaid(found), 'Ganglia: hosts that are up, and problems in comments');
   // Problems: each node's own, the counts, and the list.
   const ill = json.nodes.filter(({ problems }: { problems?: string[] }) => problems !== undefined);
   const lately = json.nodes.filter(
@@ -171,8 +202,150 @@ async function compare(t: Test, snapshot: Snapshot): Promise<void> {
   }
 }
 
-const gone = (ago: number, from: number, report: Encodable<'report'> = {}) =>
-  ago < from ? undefined : { valid: EVERYTHING, interval_ms: 1000, health: enums.health.indexOf('ok'), ...report };
+const PYTHON = `
+import beoboard, json, os, time
+board = beoboard.open(os.environ["BOARD"])
+told = []
+for node in board.nodes():
+    memory = node.memory
+    silence = memory and memory.silence_age_ns
+    heard = node.state in (beoboard.State.LIVE, beoboard.State.UNCERTAIN)
+    told.append({"name": node.name, "state": str(node.state), "problems": str(node.problems) if heard else "",
+                 "recently": str(node.recently), "silent": silence and time.time() * 1000 - silence / 1e6})
+print(json.dumps({"tally": {str(state): count for state, count in board.tally().items()}, "nodes": told}))
+`;
+
+/** The faces that look for themselves, in other processes or at other times: counts, who has what, and moments. */
+async function outside(t: Test, snapshot: Snapshot, beat: () => void, [library, programs]: string[]): Promise<void> {
+  const found = survey(snapshot);
+  const { standing } = found;
+  const expected = flat(standing);
+  const { path } = snapshot;
+  const bits = (node: ReturnType<Snapshot['node']>) => [node.problems.join(), node.recently.join()];
+  const here = new Map([...snapshot.nodes()].map(node => [node.name, [node.state, ...bits(node)]]));
+  const run = verbChild(t);
+  const c = (name: string, argv: string[]) => {
+    const { stdout, status } = spawnSync(join(programs ?? '', `beoboard-${name}`), argv, { encoding: 'utf8' });
+    return { stdout, code: status };
+  };
+  const byState = (text: string) => {
+    const counts: Record<string, number> = {};
+    for (const [, state = ''] of text.matchAll(/ (\w+)\n/g)) counts[state] = (counts[state] ?? 0) + 1;
+    return counts;
+  };
+  const asked = async (name: string, ...argv: string[]) => {
+    beat();
+    const own = await run([name, '--board', path, ...argv]);
+    beat();
+    return [own, c(name, ['--board', path, ...argv])];
+  };
+  for (const { stdout } of await asked('nodes', '--with-state'))
+    t.same(byState(stdout), some(standing.states), 'nodes');
+  beat();
+  const ill = await run(['nodes', '--board', path, '--with-problem', PROBLEMS.join(), '--count']);
+  t.equal(Number(ill.stdout), standing.unhealthy, 'nodes --with-problem');
+  // What was shown less than a minute ago and is not measured warns, whatever --recent says.
+  const named = 'rack3n4';
+  for (const { code, stdout } of await asked('check', '--nodes', named, '--recent', 'none'))
+    t.same([code, /unhealthy=(\d+)/.exec(stdout)?.[1]], [1, '0'], `check: ${stdout}`);
+  for (const { code, stdout } of await asked('check')) {
+    const figures = [...stdout.matchAll(/(\w+)=(\d+);/g)].map(([, what = '', count]) => [what, Number(count)] as const);
+    const { missing, down, ...counts } = Object.fromEntries(figures);
+    const { recently, ...rest } = expected;
+    t.same([code, some(counts)], [2, rest], 'check');
+    const [said = '', told = ''] = stdout.split('; recent: ');
+    const [recent = ''] = told.split('; not measured');
+    const groups = said.matchAll(new RegExp(`\\d (?:${PROBLEMS.join('|')}) (\\([^)]*)`, 'g'));
+    const ill = names([...groups].map(([, list]) => list).join());
+    t.equal(ill.size, standing.unhealthy, 'check: who has a problem');
+    const those = [...here].filter(([name]) => names(recent).has(name) && !ill.has(name));
+    t.equal(those.length, recently, `check: ${stdout}`);
+    for (const name of names(recent)) t.ok(here.get(name)?.[2], `check: ${name} had one`);
+  }
+  beat();
+  const env = { ...process.env, PYTHONPATH: join(ROOT, 'python'), PYTHONDONTWRITEBYTECODE: '1', BOARD: path };
+  const more = { BEOBOARD_LIBRARY: join(library ?? '', 'libbeoboard.so.1') };
+  const python = spawnSync('python3', ['-c', PYTHON], { encoding: 'utf8', env: { ...env, ...more } });
+  t.equal(python.stderr, '');
+  const { tally, nodes } = JSON.parse(python.stdout) as { tally: Told; nodes: Record<string, string | number>[] };
+  t.same(some(tally), some(standing.states), 'Python');
+  const words = (text: unknown) => String(text).toLowerCase().split(/\W+/).filter(Boolean).sort().join();
+  const sorted = (text = '') => text.split(',').filter(Boolean).sort().join();
+  for (const { name = '', state, problems, recently, silent } of nodes) {
+    const [, now, before] = here.get(String(name)) ?? [];
+    t.same(
+      [state, words(problems), words(recently)],
+      [here.get(String(name))?.[0], sorted(now), sorted(before)],
+      `Python: ${name}`,
+    );
+    const { beganMs } = snapshot.node(found.all.find(one => one.name === name)?.index ?? -1).memory?.silence ?? {};
+    t.equal(silent === null, beganMs === undefined, `Python: ${name} was silent`);
+    if (beganMs !== undefined)
+      t.ok(Math.abs(Number(silent) - instantOf(snapshot, beganMs)) < 1000, `Python: ${name} since`);
+  }
+  beat();
+  const exporter = new Exporter([new ScrapedBoard(undefined, path, undefined)]);
+  const selection = { names: undefined, shard: 1, shards: 1 };
+  const pieces = [...exporter.metrics({ collectors: ['receiver', 'state'], selection }, 'text')];
+  const metrics = Buffer.concat(pieces.filter(piece => piece !== undefined)).toString();
+  const sum = (what: string, label = '') =>
+    [...metrics.matchAll(new RegExp(`^beoboard_${what}\\{.*${label}.*\\} ([\\d.]+)$`, 'gm'))].reduce(
+      (all, [, one]) => all + Number(one),
+      0,
+    );
+  const states = Object.keys(standing.states);
+  const counted = (what: string) => Object.fromEntries(states.map(state => [state, sum(what, `state="${state}"`)]));
+  t.same(counted('nodes'), standing.states, 'Prometheus: nodes by state');
+  t.same(counted('node_state'), standing.states, 'Prometheus: each');
+  t.same(
+    [sum('node_unhealthy'), sum('node_recently_unhealthy')],
+    [standing.unhealthy, standing.recently],
+    'Prometheus',
+  );
+  for (const { name, index } of found.all)
+    for (const problem of snapshot.node(index).recently) {
+      const at = sum('node_problem_last_seen_timestamp_seconds', `problem="${problem}",node="${name}"`) * 1000;
+      const seen = snapshot.memoryOf(index)?.episode(problem)?.seenMs ?? Number.NaN;
+      t.ok(Math.abs(at - instantOf(snapshot, seen)) < 1000, `Prometheus: ${problem} of ${name}, ${at}`);
+    }
+  beat();
+  const wall = new Wall({ board: path, build: 'x', journalRun: '/nowhere', slurmDir: '/nowhere' });
+  await wall.begin();
+  t.teardown(() => wall.close());
+  const api = new Api(wall);
+  const get = async (query: string) => {
+    const request = { path: '', host: '', zone: '', accept: '', site: '', isForeign: false, token: '' };
+    const sliced = { slices: new SlicedLook(), take: async () => undefined, query: new URLSearchParams(query) };
+    beat();
+    const { body } = (await api.answer('nodes', { ...request, ...sliced })) ?? {};
+    const parts = Array.from(body as Iterable<Uint8Array | undefined>, piece =>
+      piece === undefined ? '' : Buffer.from(piece).toString(),
+    );
+    return JSON.parse(parts.join(''));
+  };
+  const all = await get('');
+  t.same(flat(all.counts), expected, 'API /nodes');
+  t.equal(all.counts.nodes, standing.nodes);
+  const few = await get('where=unhealthy');
+  t.same(
+    few.counts,
+    { ...few.counts, nodes: standing.unhealthy, unhealthy: standing.unhealthy, recently: 0 },
+    'of those that are asked for',
+  );
+}
+
+/** The names in a text, also in lists. */
+const names = (text: string) =>
+  new Set(
+    [...text.matchAll(/rack\d+n(\[[^\]]*\]|\d+)/g)].flatMap(([list]) => [...(NameRanges.of(list)?.made() ?? [])]),
+  );
+
+/** Those that go on have an interval by which they are still live when other programs have looked. */
+const gone = (ago: number, from: number, report: Encodable<'report'> = {}) => {
+  const interval_ms = from === 0 || from === UNSURE ? 13_000 : 1000;
+  return ago < from ? undefined : { valid: EVERYTHING, interval_ms, health: enums.health.indexOf('ok'), ...report };
+};
+const UNSURE = 75;
 const when = (is: boolean, report: Encodable<'report'>) => (is ? report : {});
 const BAD = { health: enums.health.indexOf('bad') };
 const HELD = { flags: 1 << bits.flags.held };
@@ -189,7 +362,7 @@ const PAST: Parameters<typeof keptBoard>[1] = {
   rack2n2: ago => gone(ago, 0, rising(ago, 40)),
   rack2n3: ago => gone(ago, 0, { ...rising(ago, 100), ...HELD }),
   rack2n4: ago => gone(ago, 0, { ...BAD, ...when(ago < 80, { valid: EVERYTHING & ~validOf('health') }) }),
-  rack3n1: ago => gone(ago, 6, rising(ago, 20)),
+  rack3n1: ago => gone(ago, UNSURE, rising(ago, 90)),
   rack3n2: ago => gone(ago, 110, BAD),
   rack3n3: ago => gone(ago, 50, ago === 50 ? { flags: 1 << bits.flags.goodbye } : {}),
   rack3n4: ago => gone(ago, 0, { ...BAD, ...when(ago < 20, { valid: EVERYTHING & ~validOf('health') }) }),
@@ -197,10 +370,12 @@ const PAST: Parameters<typeof keptBoard>[1] = {
 };
 
 t.test('a board with a past', async t => {
-  const { reader, writer } = keptBoard(t, PAST, 150);
+  // What is compiled is there before the board.
+  const [library, programs] = [makeIn('', {}, 'lib'), makeIn('verbs', INSTALLED)];
+  const { reader, writer } = keptBoard(t, PAST, 150, 1, ['rack5n1', 'rack5n2']);
   const snapshot = reader.snapshot();
   const { standing } = survey(snapshot);
-  t.match(standing, { nodes: 20, states: { silent: 9, uncertain: 1, left: 1, live: 9 } });
+  t.match(standing, { nodes: 22, states: { silent: 9, uncertain: 1, left: 1, live: 9, never: 2 } });
   t.match(standing, { unhealthy: 3, recently: 4 });
   // Those that look for themselves, at once: while nobody is heard, states go on.
   writer.heartbeat(monotonicNs());
@@ -227,6 +402,9 @@ t.test('a board with a past', async t => {
   const bare = ({ trouble }: Pick<typeof head, 'trouble'>) =>
     trouble.map(({ key, since, ended, now }) => [key, since, ended, now]);
   t.same(bare(head), bare(troubleAndSentences(survey(snapshot))), 'the same lines, by the same times');
+  await t.test('other programs', async t =>
+    outside(t, snapshot, () => writer.heartbeat(monotonicNs()), [library, programs]),
+  );
   for (const zone of ZONES) {
     process.env.TZ = zone;
     await t.test(zone, async t => compare(t, snapshot));
@@ -253,6 +431,30 @@ t.test('sentences for a page have their moments as data, and it writes them in i
   const nowMs = lookMs(utc);
   t.notMatch(inZone(after, nowMs), /\dZ/);
   t.equal(inZone('of 9999-99-99T99:99:99Z', nowMs), 'of 9999-99-99T99:99:99Z', 'what is none stays');
+});
+
+t.test('so have those of a journal', async t => {
+  const at = '2026-11-27T02:03:04.000Z';
+  const common = { id: 'a.1', at, board: 'alpha', from: at };
+  const lines = [
+    { ...common, event: 'acknowledged', key: 'silent:n1', by: 'anna', until: '2026-11-28T01:00:00.000Z', why: 'moved' },
+    { ...common, event: 'silent', nodes: 'n1', missed: 3, missed_since: '2026-11-27T01:02:03.000Z' },
+  ] as unknown as Line[];
+  for (const zone of ZONES) {
+    process.env.TZ = zone;
+    for (const line of lines) {
+      const told = journalEvent({ line }, painter('never'), true).text;
+      const here = journalEvent({ line }, painter('never')).text;
+      t.match(told, /\dZ\b/, told);
+      t.notMatch(told.replace(/\S+T[\d:]{8}Z/g, ''), /\d\d:\d\d/, 'and no other moments');
+      t.equal(
+        told.replace(/\S+T[\d:]{8}Z/g, iso => wallTime(Date.parse(iso))),
+        here,
+        zone,
+      );
+      t.ok(journalLine({ line }, painter('never'), false).includes(here), 'as events says it');
+    }
+  }
 });
 
 t.test('a health check is as old as it is now, not as it was when it was last heard', async t => {

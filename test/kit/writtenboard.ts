@@ -17,11 +17,18 @@ export function writtenBoard(t: Teardown, nodes: Past, span = 100): BoardReader 
 
 type Past = Readonly<Record<string, (ago: number) => Encodable<'report'> | undefined>>;
 
-/** The same, with its writer; a report every so many seconds. */
-export function keptBoard(t: Teardown, nodes: Past, span: number, every = 1): { reader: BoardReader; writer: Writer } {
+/** The same, with its writer; a report every so many seconds. `listed`: nodes that never report. */
+export function keptBoard(
+  t: Teardown,
+  past: Past,
+  span: number,
+  every = 1,
+  listed: readonly string[] = [],
+): { reader: BoardReader; writer: Writer } {
   const path = boardPath(t);
-  const capacity = Object.keys(nodes).length + 4;
-  const writer = openWriter({ path, cluster: '', capacity, uncertainAfter: 4500, silentAfter: 10_500, nodes: [] });
+  const nodes = [...(listed.length === 0 ? [] : Object.keys(past)), ...listed];
+  const capacity = Object.keys(past).length + listed.length + 4;
+  const writer = openWriter({ path, cluster: '', capacity, uncertainAfter: 4500, silentAfter: 10_500, nodes });
   t.teardown(() => writer.close());
   const into = new BigUint64Array(3);
   clocks(into);
@@ -29,7 +36,7 @@ export function keptBoard(t: Teardown, nodes: Past, span: number, every = 1): { 
   writer.listeningSince(mono - BigInt(span + 60) * SECOND);
   for (let ago = span; ago >= 0; ago -= every) {
     const back = BigInt(ago) * SECOND;
-    for (const [hostname, values] of Object.entries(nodes)) {
+    for (const [hostname, values] of Object.entries(past)) {
       const report = values(ago);
       if (report === undefined) continue;
       const common = {

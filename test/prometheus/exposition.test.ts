@@ -258,6 +258,8 @@ const VALUES: Readonly<Record<string, Tell>> = {
   node_report_age_seconds: (_, __, { ageMs }) => (ageMs as number) / 1000,
   node_dark: () => 0,
   node_unhealthy: () => 1,
+  // It is unhealthy now.
+  node_recently_unhealthy: () => ({}),
   node_problem: (_, __, { problems }) => Object.fromEntries(problems.map(problem => [problem, 1])),
   node_problem_last_seen_timestamp_seconds: () => ({ oom: Number(REAL / S) - 7200, root_full: Number(REAL / S) - 30 }),
   // Nothing is unmeasured: it has no series.
@@ -542,8 +544,10 @@ t.test('what is collected', t => {
     const names = [...metrics(exporter, { collectors: [collector] }).keys()].filter(
       name => collector !== 'receiver' || !name.startsWith('beoboard_node_'),
     );
-    // Nothing is unmeasured.
-    const own = FAMILIES[collector].map(({ name }) => `beoboard_${name}`).filter(name => !name.includes('unmeasured'));
+    // Nothing is unmeasured, and the node is unhealthy now.
+    const own = FAMILIES[collector]
+      .map(({ name }) => `beoboard_${name}`)
+      .filter(name => !/unmeasured|recently/.test(name));
     if (collector !== 'receiver') t.strictSame(names, own, collector);
     t.ok(
       names.every(name => all.includes(name) || name === 'beoboard_exporter_scrape_seconds'),

@@ -248,7 +248,7 @@ def test_rates_memory_and_events():
         assert episode.count == 1 and episode.begin_age_ns >= 299e9
         assert memory.boot_age_ns is None and memory.silence_end_age_ns < memory.silence_age_ns
         assert node.last_words == LastWords.OOM and node.last_words.texts == ("programs were killed, memory ran out",)
-        assert node.recent == Problem.OOM and not node.problems
+        assert node.recent == node.recently == Problem.OOM and not node.problems
         assert board.node("well").last_words == LastWords(0)
         refusal = board.node("well").last_refusal
         assert refusal.reason == Reason.RIVAL and refusal.is_newer == 1
