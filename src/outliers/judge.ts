@@ -160,7 +160,8 @@ class JudgedGroup {
   own = new Float64Array(0);
   /** The same as they were measured: `own` may be without what is the node's own. */
   raw = new Float64Array(0);
-  /** 1: at this look it does something else than while the job was young. */
+  /** 1: at this look it works as much as the others; it does something else than while the job was young. */
+  isAtWork = new Uint8Array(0);
   isElsewhere = new Uint8Array(0);
   /** Whether what is a node's own in the present reading is not known of all. */
   isLearning = false;
@@ -175,7 +176,7 @@ class JudgedGroup {
       this.places = new Int32Array(length);
       [this.own, this.raw] = [new Float64Array(length), new Float64Array(length)];
       this.scratch = new Float64Array(length);
-      this.isElsewhere = new Uint8Array(length);
+      [this.isAtWork, this.isElsewhere] = [new Uint8Array(length), new Uint8Array(length)];
     }
     this.isElsewhere.fill(0);
     this.nodes = nodes;
@@ -184,6 +185,11 @@ class JudgedGroup {
       this.places[i] = place >= 0 && live[place] === 1 && alone[place] === 1 ? place : -1;
     }
     for (let by = 0; by < WORK.length; by++) this.work[by] = this.#median(values, WORK_ROWS[by] as number);
+    for (let i = 0; i < length; i++) {
+      const at = (this.places[i] as number) * ROW;
+      const isEqual = (use: number, by: number) => isAtEqual(values[at + (WORK_ROWS[by] as number)] as number, use);
+      this.isAtWork[i] = Number(at >= 0 && this.work.some(isEqual));
+    }
     const [net = 0, fabric = 0] = TRAFFIC_ROWS.map(row => this.#median(values, row));
     const isAtWork = this.work.some(use => use >= AT_WORK);
     this.traffic = isAtWork ? (Number.isNaN(net) ? fabric : Number.isNaN(fabric) ? net : net + fabric) : Number.NaN;
@@ -425,7 +431,7 @@ class JudgedJob {
    * much nothing is compared: which nodes these are is chance, and so is their middle.
    */
   #gather({ nowMs, values }: NodesSeen, group: JudgedGroup, row: number): boolean {
-    const { nodes, places, own, raw, work, isElsewhere } = group;
+    const { nodes, places, own, raw, work, isAtWork, isElsewhere } = group;
     group.isLearning = false;
     const compared = COMPARED[row] as Compared;
     const { isTally, tells, gpu, settlesMs = 0 } = compared;
@@ -441,10 +447,7 @@ class JudgedJob {
         const isSame = place >= 0 && isElsewhere[i] === 0;
         const isEqual = isSame && isAtEqual(values[place * ROW + byRow] as number, work[by] as number);
         if (!this.#cells.isSettled(cell, isEqual, nowMs, settlesMs)) value = Number.NaN;
-      } else if (tells === 'part' && place >= 0) {
-        if (!work.some((use, of) => isAtEqual(values[place * ROW + (WORK_ROWS[of] as number)] as number, use)))
-          value = Number.NaN;
-      }
+      } else if (tells === 'part' && isAtWork[i] === 0) value = Number.NaN;
       if (isTally && place >= 0) value = this.#tallies.growth(cell, value, nowMs);
       raw[i] = value;
       if (gpu !== undefined && IS_OWN[row] && !Number.isNaN(value))

@@ -20,9 +20,12 @@ export const LOOK_MS = 5_000;
 
 const ROW = COMPARED.length;
 const LIVE = NUMBERED.indexOf('live');
-/** What is compared, and then by what peers are chosen. */
-const MEASURES = [...COMPARED, { reading: 'hw_hash' }, { reading: 'gpu_count' }].map(measureOf);
-const [HARDWARE, GPUS] = [ROW, ROW + 1];
+/** What is compared of every node, and by what peers are chosen; then of each GPU, which stand last in the table. */
+const OF_NODES = COMPARED.filter(({ gpu }) => gpu === undefined);
+const FIRST_GPU = OF_NODES.length;
+const MEASURES = [...OF_NODES, { reading: 'hw_hash' }, { reading: 'gpu_count' }].map(measureOf);
+const GPU_MEASURES = COMPARED.slice(FIRST_GPU).map(measureOf);
+const [HARDWARE, GPUS] = [FIRST_GPU, FIRST_GPU + 1];
 
 const roomFor = (count: number) => ({
   ...{ live: new Uint8Array(count), alone: new Uint8Array(count), stampMs: new Float64Array(count) },
@@ -43,6 +46,8 @@ export class OddNodes {
   readonly #judge: Judge;
   readonly #values = new Float64Array(MEASURES.length);
   readonly #reader = new MeasureReader(MEASURES, this.#values);
+  readonly #gpuValues = new Float64Array(GPU_MEASURES.length);
+  readonly #gpuReader = new MeasureReader(GPU_MEASURES, this.#gpuValues);
   readonly #cursor = new Cursor();
   /** By name on the board. */
   #places = new Map<string, number>();
@@ -157,7 +162,14 @@ export class OddNodes {
       room.stampMs[place] = nowMs - (ages[index] as number);
       room.hardware[place] = values[HARDWARE] as number;
       room.gpus[place] = values[GPUS] as number;
-      for (let row = 0; row < ROW; row++) room.values[place * ROW + row] = values[row] as number;
+      const at = place * ROW;
+      for (let row = 0; row < FIRST_GPU; row++) room.values[at + row] = values[row] as number;
+      if (!((values[GPUS] as number) > 0)) {
+        room.values.fill(Number.NaN, at + FIRST_GPU, at + ROW);
+        return;
+      }
+      this.#gpuReader.read(cursor, bytes);
+      room.values.set(this.#gpuValues, at + FIRST_GPU);
     });
   }
 
