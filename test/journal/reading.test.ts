@@ -398,6 +398,8 @@ t.test('how each node ended the last time', async t => {
   journal.line('02:05:01', { event: 'heard_again', from: '02:00:00', to: '02:05:00', nodes: 'n[1-2]', count: 2 });
   journal.line('02:05:02', boot('02:05:00', 'n1', { last_words: ['memory_low'], words_from: '02:00:00' }));
   journal.line('03:00:01', boot('03:00:00', 'n3', { last_words: ['late'], words_from: '02:59:59' }));
+  journal.line('03:30:10', silent('03:30:00', 'n5', 1));
+  journal.line('03:35:01', boot('03:35:00', 'n5', { last_words: ['late'], words_from: '03:30:10' }));
   const { lines } = await asked([journal], '--last-end');
   const low = '; its last report: hardly any memory was available';
   t.same(lines, [
@@ -406,6 +408,7 @@ t.test('how each node ended the last time', async t => {
     `02:00:00  n2 fell silent without goodbye, heard again after 5m00s${low}; job 7 (zoe)`,
     `02:00:00  n4 fell silent without goodbye, not heard since${low}`,
     '03:00:00  n3 booted without goodbye, last heard 02:59:59; its last report: its sender was late',
+    '03:35:00  n5 booted without goodbye, last heard 03:30:10; its last report: its sender was late',
   ]);
   t.same((await asked([journal], '--last-end', '-w', 'n4', '--since', `${DAY} 04:00`)).lines, [lines[3]]);
   t.same((await asked([journal], '--last-end', '-w', 'n2', '--since', `${DAY} 04:00`)).lines, []);
@@ -415,13 +418,21 @@ t.test('how each node ended the last time', async t => {
     { event: 'silent', to: isoOf('02:05:00'), last_words: ['memory_low'], words_from: isoOf('02:00:00') },
     { event: 'silent', nodes: 'n4' },
     { event: 'boot', goodbye: false, words_from: isoOf('02:59:59'), last_words: ['late'] },
+    { event: 'boot', nodes: 'n5' },
   ]);
 });
 
 t.test('a silence after which nodes stood still says so', async t => {
   const journal = journalIn(t);
   const again = { event: 'heard_again', from: '02:00:00', to: '02:00:14' };
-  journal.line('02:00:11', { event: 'silent', from: '02:00:00', nodes: 'n[1-5]', count: 5, last_words: [] });
+  journal.line('02:00:11', {
+    event: 'silent',
+    from: '02:00:00',
+    nodes: 'n[1-5]',
+    count: 5,
+    first: 'n5',
+    last_words: [],
+  });
   journal.line('02:00:15', { ...again, nodes: 'n[1-2]', count: 2, stood_still_ms: 13_600 });
   journal.line('02:00:16', { ...again, nodes: 'n3', count: 1, stood_still_ms: 4_294_900 });
   journal.line('02:00:17', { ...again, nodes: 'n4', count: 1 });
@@ -431,7 +442,7 @@ t.test('a silence after which nodes stood still says so', async t => {
   const one = 'the node or its sender stood still for 9.9s';
   const span = ['--since', `${DAY} 02:00`];
   t.same((await asked([journal], ...span)).lines, [
-    `02:00:00  n[1-5] (5 nodes) ${some}`,
+    `02:00:00  n[1-5] (5 nodes; first n5) ${some}`,
     `02:10:00 to 02:10:14  n6 silent for 14.0s; ${one}`,
   ]);
   t.match((await asked([journal], ...span, '-w', 'n[1-2]')).lines, [
@@ -467,10 +478,14 @@ t.test('an end that was held for a minute is of the silence before, or of one af
   journal.line('05:01:12', heard('05:00:40', '05:00:53', 'n1'));
   journal.line('05:02:00', silent('05:01:40', 'n2'));
   journal.line('05:02:20', heard('05:02:00', '05:02:12', 'n2'));
+  // Clocks are slewed.
+  journal.line('05:03:00', silent('05:03:00', 'n3'));
+  journal.line('05:03:20', heard('05:03:00.400', '05:03:12', 'n3'));
   const { lines } = await asked([journal], '--last-end');
   t.match(lines, [
     /^05:00:59 {2}n1 fell silent .* not heard since/,
     /^05:02:00 {2}n2 fell silent .* heard again after 12\.0s/,
+    /^05:03:00 {2}n3 fell silent .* heard again after 12\.0s/,
   ]);
   const all = (await asked([journal], '--since', `${DAY} 05:00`)).lines;
   t.match(all[1], /^05:00:59 {2}n1 silent \(goes on\)/);

@@ -52,7 +52,7 @@ const ROWS: readonly Row[] = [
   ['src/cli/csv.ts', "line.replaceAll('\"', '\"\"')", 'line', 'cli/hostiletexts'],
   ['src/cli/ack.ts', 'one.key === key || one.key.startsWith(', 'one.key.startsWith(', 'cli/ack'],
   // src/demo
-  ['src/demo/main.ts', "'--odd', 'clock,gpu_gone'", "'--odd', 'clock'", 'cli/demo'],
+  ['src/demo/main.ts', ",gpu_gone'", "'", 'cli/demo'],
   [
     'src/demo/demofolder.ts',
     "process.on('exit', () => rmSync(path, { recursive: true, force: true }));",
@@ -140,12 +140,12 @@ const ROWS: readonly Row[] = [
   ['src/outliers/deviation.ts', 'const NORMAL = 1.4826;', 'const NORMAL = 1.2533;', 'outliers/deviation'],
   ['src/outliers/cells.ts', 'const IN_A_ROW = 3;', 'const IN_A_ROW = 2;', 'outliers/judge'],
   // src/presentation
-  ['src/presentation/journallines.ts', "event: event === 'boot' ? 'reboot' : event,", 'event,', 'journal/reading'],
+  ['src/presentation/journallines.ts', "event: event === 'boot' ? 'reboot' : event,", 'event,', 'web/journalfeed'],
   [
     'src/presentation/nodesheet.ts',
     "recently.length > 0 ? ' now' : ''",
     "recently.length > 1 ? ' now' : ''",
-    'cli/show',
+    'common/faces',
   ],
   [
     'src/presentation/journallines.ts',
@@ -186,12 +186,7 @@ const ROWS: readonly Row[] = [
     'readings/where',
   ],
   ['src/readings/entries.ts', '(word >>> bit) & 1', 'word & 1', 'readings/where'],
-  [
-    'src/readings/units.ts',
-    'size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2',
-    'size >= 100 ? 0 : size >= 10 ? 1 : 2',
-    'cli/show',
-  ],
+  ['src/readings/units.ts', 'inLargest(base * 8, 1000,', 'inLargest(base, 1000,', 'cli/show'],
   // src/receiver
   ['src/receiver/forget.ts', "after.get(name) === 'never'", "after.get(name) === 'silent'", 'receiver/nodelist'],
   [
@@ -317,8 +312,8 @@ const ROWS: readonly Row[] = [
     'zoom/chart',
   ],
   // c/addon
-  ['c/addon/extract.c', '(int16_t)bb_number_at', '(uint16_t)bb_number_at', 'prometheus/exposition'],
-  ['c/addon/template.c', 'value < 0 && (whole | rest) != 0', 'value < 0', 'prometheus/exposition'],
+  ['c/addon/extract.c', '(int16_t)bb_number_at', '(uint16_t)bb_number_at', 'readings/measurereader'],
+  ['c/addon/template.c', 'value < 0 && (whole | rest) != 0', 'value < 0', 'ganglia/document'],
   [
     'c/addon/addon.cc',
     'if (length == most && !cut) return',

@@ -390,7 +390,7 @@ t.test('the protocol', async t => {
     ['a line, and quit', ['\nquit\n'], 1],
     ['nothing after quit', ['\nquit\n\n\n'], 1],
     ['three lines', ['\n\n\n'], 3],
-    ['whatever is in it', ['load\n', 'QUIT\n', ' quit\n', 'quit \n', 'quit\r\n', 'quitquit\n', 'qquit\n'], 7],
+    ['whatever is in it', ['load\n', 'QUIT\n', ' quit\n', 'quit \n', 'quit\r\n', 'quitquit\n', 'qquit\n', 'qui\n'], 8],
     ['no whole line', ['\n', 'quit'], 1],
     ['bytes', ['\0\xff\x1b[2J\n'], 1],
     ['a very long line', [`${'x'.repeat(1 << 20)}\n`, `${'quit'.repeat(1 << 18)}\n`], 2],

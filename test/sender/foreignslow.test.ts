@@ -5,6 +5,7 @@
 // @shared 5
 // @whole
 
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { compileSender, SANITIZED } from '../kit/compiling.js';
@@ -206,6 +207,31 @@ const ITEMS: [what: string, now: Files, report: object, said: string][] = [
     { group: [{ mhz: 2000 }, { mhz: 3500 }] },
     'ROOT/now/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq has unexpected content: its readings are left out\n',
   ],
+  ...(
+    [
+      ['the coldest', 'board', 'temp1_input', '-40000', 'temp_inlet_dc', -400],
+      ['colder than that', 'board', 'temp1_input', '-40001', 'temp_inlet_dc', undefined],
+      ['the hottest', 'board', 'temp1_input', '150000', 'temp_inlet_dc', 1500],
+      ['hotter than that', 'board', 'temp1_input', '150001', 'temp_inlet_dc', undefined],
+      ['the least power', 'power_meter', 'power1_average', '1000000', 'power_node_w', 1],
+      ['less than that', 'power_meter', 'power1_average', '999999', 'power_node_w', undefined],
+      ['the most power', 'power_meter', 'power1_average', '65534999999', 'power_node_w', 65_534],
+      ['more than that', 'power_meter', 'power1_average', '65535000000', 'power_node_w', undefined],
+    ] as const
+  ).map(([what, name, leaf, text, field, value]): (typeof ITEMS)[number] => [
+    what,
+    chip(0, name, { temp1_label: 'Inlet', [leaf]: text }),
+    { [field]: value },
+    value === undefined
+      ? `ROOT/now/sys/class/hwmon/hwmon0/${leaf} has unexpected content: its readings are left out\n`
+      : '',
+  ]),
+  ...([1, 65_534, 0, 65_535] as const).map((watts, i): (typeof ITEMS)[number] => [
+    `a file that says ${watts} W`,
+    { 'run/power': `${watts}\n` },
+    { power_node_w: i < 2 ? watts : undefined },
+    i < 2 ? '' : 'ROOT/now/run/power is ignored: its format is wrong\n',
+  ]),
   [
     'a clock rate of 0',
     files(cpus(4), { 'sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq': '0\n' }),
@@ -261,6 +287,14 @@ t.test('equal nodes have equal hashes, whatever their MACs and processors are', 
   t.equal(new Set(hashes.filter(Boolean)).size, cpuinfos.length, 'each model has its own');
   t.equal(await hash({ 'proc/cpuinfo': s390('0F0F0F') }), hashes[0], 'but each machine of it has the same');
   t.equal(await hash({ 'proc/cpuinfo': 'processor\t: 0\n\nmodel name\t: of the second\n' }), undefined);
+});
+
+t.test('a file system that makes inodes on demand', { skip: NOT_WHOLE }, async t => {
+  const trees = new ForeignTrees(t);
+  const pretend = join(trees.root, 'pretend.toml');
+  const text = readFileSync(pretend, 'utf8').replace(/^(files|ffree) = \d+$/gm, '$1 = 0');
+  writeFileSync(pretend, text);
+  t.match((await trees.ask()).report, { root_inodes_free_pm: 1000, scratch_inodes_free_pm: 1000 });
 });
 
 for (const [what, now, report, said] of partOf(ITEMS, 2, SEED))
