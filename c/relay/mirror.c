@@ -405,8 +405,12 @@ static enum bb_auth_alg held_by(const struct bb_mapped *b, uint32_t record) {
 /* Whether the node made both reports of a record `old` of a board of ours; then what comes must be newer. `ahead_ns`:
  * the master's clock, of ours. One that was stored again stands in both slots. */
 static bool are_proved(struct bb_mirror *m, uint32_t record, const struct bb_mapped *b, uint32_t old, int newest,
-                       uint64_t ahead_ns) {
+                       int64_t now_ns, uint64_t ahead_ns) {
   const struct bb_slot *last = slot_at(b, old, (uint32_t)newest);
+  /* What no mirror lays: that board is corrupt. */
+  if (last->stamp_ns > (uint64_t)now_ns ||
+      bb_validate((const uint8_t *)&last->report, sizeof last->report, m->board.header->cluster_id) != BB_REASON_NONE)
+    return false;
   for (int i = 1; m->keys != NULL && i >= 0; i--) {
     const struct bb_slot *s = slot_at(b, old, (uint32_t)(newest ^ i));
     const struct bb_stamp stamp = {(int64_t)(s->stamp_ns + ahead_ns), (int64_t)s->stamp_real_ns};
@@ -435,7 +439,7 @@ static int recall(struct bb_mirror *m, uint32_t record, int64_t now_ns, uint64_t
   uint32_t old = from == b ? NONE : bb_record_of(from, name, bb_hash_of(from, name));
   if (old == NONE) old = kept_of(from, name);
   const int there = old == NONE ? -1 : newest_slot(from, old);
-  if (there < 0 || !are_proved(m, record, from, old, there, ahead_ns)) return -1;
+  if (there < 0 || !are_proved(m, record, from, old, there, now_ns, ahead_ns)) return -1;
   /* What this master says of it may have come before its report. */
   const struct bb_record said = *record_at(b, record);
   bb_copy_record(b, record, from, old);

@@ -430,7 +430,8 @@ export class JournalRecorder {
       const { count: times, fromMs } = is;
       const sinceMs = sinceOf(now);
       const isCounted = this.#isFirst && this.#going.counted(node, problem, sinceMs)?.times === times;
-      const isOld = isCounted || this.#isOld(begin, problem, node, fromMs, is.toMs === undefined);
+      const isOver = (is.toMs ?? Number.POSITIVE_INFINITY) < this.#knownFromMs;
+      const isOld = isCounted || this.#isOld(begin, problem, node, fromMs, !isOver);
       // Where nobody knows of how many the journal tells, it tells of all.
       const isKnown = this.#going.isCounted || sinceMs >= this.#knownFromMs;
       if (this.#isFirst && (isOld || !isKnown) && this.#going.counted(node, problem, sinceMs) === undefined)

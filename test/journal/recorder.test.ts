@@ -367,6 +367,27 @@ t.test('nodes that flap for an hour', past(4000), async t => {
   );
 });
 
+t.test('a silence that began before the first daemon, and ends between two of its looks', past(), async t => {
+  const world = new World(t);
+  world.pass(2, () => ['n1', 'n2'].forEach(name => void world.report(name)));
+  world.start();
+  world.pass(1, () => world.report('n2'));
+  const daemon = world.recorder;
+  world.recorder = undefined;
+  world.pass(20, () => world.report('n2'));
+  world.pass(2, () => ['n1', 'n2'].forEach(name => void world.report(name)));
+  world.recorder = daemon;
+  world.pass(5, () => ['n1', 'n2'].forEach(name => void world.report(name)));
+  const told = [...world.of('silent'), ...world.of('heard_again')];
+  t.strictSame(
+    told.map(({ event, nodes }) => [event, nodes]),
+    [
+      ['silent', 'n1'],
+      ['heard_again', 'n1'],
+    ],
+  );
+});
+
 t.test('a daemon that is killed again and again', past(), async t => {
   const world = new World(t);
   const names = expand('n[01-12]', BOARD_MOST);

@@ -11,7 +11,9 @@
  * and while all that came was honest:
  *   - a report on the board is one that the master has heard, and no younger than that;
  *   - nobody is silent by the board whom the master itself, by what it has said so far, does not call silent. */
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "../../board/newest.h"
 #include "../../board/reader.h"
@@ -67,7 +69,8 @@ struct play {
 
 static uint64_t there(const struct play *p) { return (uint64_t)(p->now_ns - OFFSET); }
 
-static void begin(struct play *p, bool verifies) {
+/* `room`: records; `followed`: which of the masters. */
+static void begin(struct play *p, bool verifies, uint32_t room, uint32_t followed) {
   const char *masters[] = {"m1", "m2"};
   p->verifies = verifies;
   const struct bb_mirror_options o = {.path = path,
@@ -75,7 +78,8 @@ static void begin(struct play *p, bool verifies) {
                                       .masters = masters,
                                       .master_count = 2,
                                       .cluster_name = "",
-                                      .capacity = CAPACITY,
+                                      .capacity = room,
+                                      .followed = followed,
                                       .uncertain_after_ns = UNCERTAIN,
                                       .silent_after_ns = SILENT,
                                       .instance = ++instance,
@@ -88,6 +92,32 @@ static void begin(struct play *p, bool verifies) {
   if (mirror == NULL) mirror = bb_mirror_open(&o, why, sizeof why);
   else MUST(bb_mirror_renew(mirror, &o, why, sizeof why), "%s", why);
   MUST(mirror != NULL, "%s", why);
+}
+
+/* The mirror ends, some words of its board become others, or it is cut, and a mirror starts again. */
+static void restart(struct play *p, uint8_t how) {
+  bb_mirror_close(mirror);
+  mirror = NULL;
+  const int file = open(path, O_RDWR | O_CLOEXEC);
+  struct stat st;
+  MUST(file >= 0 && fstat(file, &st) == 0, "no board is there");
+  const uint64_t words = (uint64_t)st.st_size / 8;
+  const struct bb_board_header *h = NULL;
+  struct bb_board_header header;
+  MUST(pread(file, &header, sizeof header, 0) == (ssize_t)sizeof header, "it is short");
+  h = &header;
+  if ((how & 1) != 0) p->honest = false;
+  for (uint64_t n = (how & 1) == 0 ? 0 : draw(p->in, 1) % 8; n > 0; n--) {
+    /* Half of them in records, the rest in the index and the column, or the header behind its first word. */
+    const uint64_t where = draw(p->in, 3), value = draw(p->in, 1) % 4 == 0 ? draw(p->in, 8) : draw(p->in, 1);
+    const uint64_t first = (where & 1) != 0 ? h->records_offset / 8 : (where & 2) != 0 ? h->index_offset / 8 : 1;
+    const uint64_t last = (where & 1) != 0 ? words : (where & 2) != 0 ? h->records_offset / 8 : sizeof *h / 8;
+    const uint64_t at = (first + where / 4 % (last - first)) * 8;
+    MUST(pwrite(file, &value, sizeof value, (off_t)at) == (ssize_t)sizeof value, "cannot write it");
+  }
+  if ((how & 14) == 14) MUST(ftruncate(file, (off_t)(8 + draw(p->in, 3) % (uint64_t)st.st_size)) == 0, "cannot cut it");
+  close(file);
+  begin(p, (how & 32) != 0, 1 + how / 16 % CAPACITY, how >> 7);
 }
 
 static void end(void) {
@@ -353,7 +383,10 @@ static void step(struct play *p) {
            "more missing than there is room for");
       if (with % 16 == 15) {
         if (with > 128) bb_mirror_distrust(mirror);
-        begin(p, (with & 32) != 0);
+        begin(p, (with & 32) != 0, 1 + with / 16 % CAPACITY, with >> 7);
+      } else if (with % 16 == 14 || with % 16 == 3) {
+        restart(p, (uint8_t)draw(p->in, 1));
+        begin(p, p->verifies, CAPACITY, 0);
       }
       break;
     }
@@ -393,7 +426,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     mac = bb_mac_new(key.secret);
     atexit(end);
   }
-  begin(&p, false);
+  begin(&p, false, CAPACITY, 0);
   for (unsigned n = 0; in.left > 0 && n < MOST_STEPS; n++) step(&p);
   check(&p);
   return 0;
