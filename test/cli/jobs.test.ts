@@ -164,6 +164,11 @@ t.test('who differs most stands first, whatever else is ill', async t => {
 t.test('a node that does not work as much as its peers is told by that, and not by what follows from it', async t => {
   const [first] = page(STRAGGLER, [ONE]).filter(line => /^n\d\d /.test(line));
   t.match(first, /^n07 +live +8% .* CPU 8\.\d %, others 97\.2 %$/);
+  const few = page(
+    cluster(3, name => (name === 'n02' ? { cpu: 8 } : {})),
+    [madeJob('4711', 'n[01-03]', {})],
+  );
+  t.notMatch(few.join('\n'), 'others', 'three are too few to say which differs');
 });
 
 t.test('for programs', async t => {

@@ -210,6 +210,7 @@ t.test('units, shares, flags, words, patterns, entries', async t => {
     ['all(net.name ~ "0")', '12'],
     ['arch == "x86_64"', '12'],
     ['net.0.carrier && !net.ib0.8001.carrier', '12'],
+    ['links_up == 1', '12'],
     ['net.ib0.8001.mbps > 50Gbit/s', '1'],
     ['rates.net.ib0.8001.rx_bytes > 80%', '1'],
     ['any(rates.net.rx_bytes > 1GB)', '1'],
