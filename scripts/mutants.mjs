@@ -66,6 +66,12 @@ const BUILD = [process.execPath, 'scripts/build.mjs', '--modules'];
 
 const commandOf = test => [process.execPath, '--enable-source-maps', `dist/test/${test}.test.js`];
 
+/** Whether `npm test` leaves it out. */
+function isOfRest(test) {
+  const [head] = readFileSync(join(root, 'test', `${test}.test.ts`), 'utf8').split(/^import /m, 1);
+  return /^\/\/ @rest$/m.test(head);
+}
+
 /** Whether each test holds without a change. */
 const holding = new Map();
 
@@ -89,7 +95,7 @@ async function tried(folder, { file, was, becomes, test }) {
     const alone = commandOf(test);
     const room = [process.execPath, 'scripts/test.mjs', '--all', test.split('/')[0]];
     for (const [how, argv, env, most] of [
-      [`${test} in npm test`, alone, {}],
+      [`${test} in ${isOfRest(test) ? 'the rest' : 'npm test'}`, alone, {}],
       [`${test} in the rest`, alone, { BEOBOARD_TEST_WHOLE: '1' }],
       ['its room', room, {}, ROOM_HANGS_S],
     ]) {

@@ -6,6 +6,7 @@
 import t from 'tap';
 import type { Encodable, SetName } from '../../src/layout/codec.js';
 import { bits, enums } from '../../src/layout/layout.gen.js';
+import { unmeasuredLimitMs } from '../../src/native/index.js';
 import { nodeSheet } from '../../src/presentation/nodesheet.js';
 import { nodeTeller } from '../../src/presentation/statusjson.js';
 import { ScrapedBoard } from '../../src/prometheus/boards.js';
@@ -174,6 +175,17 @@ const nameOf = (problem: Problem, scene: string) => `${problem.replaceAll('_', '
 const rows = KEYS.flatMap(problem => Object.keys(SCENES).map(scene => ({ problem, scene })));
 
 const nodeOf = (snapshot: Snapshot, name: string) => [...snapshot.nodes()].find(node => node.name === name) as Node;
+
+t.test('for so long a source may be unread: three rounds, by the longest interval, and a minute at least', async t => {
+  for (const [intervalMs, longestMs, limitMs] of [
+    [1000, 0, 60_000],
+    [20_000, 600_000, 60_000],
+    [20_001, 600_000, 60_003],
+    [600_000, 30_000, 90_000],
+    [600_000, 0, 1_800_000],
+  ] as const)
+    t.equal(unmeasuredLimitMs(intervalMs, longestMs), limitMs);
+});
 
 t.test('each problem, measured and not, is told the same everywhere', async t => {
   const past = Object.fromEntries(
