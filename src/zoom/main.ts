@@ -269,9 +269,11 @@ export async function main(argv: string[]): Promise<number> {
         ? await live(options, node, signal, lasts)
         : await played(options.play, node, !inLines, signal, lasts);
     const { reader, progress } = source;
+    const isPlayed = options.play !== undefined;
     const heading = (): Heading => ({
       node: reader.node ?? node ?? 'this machine',
-      ...{ rate: options.rate, cost: reader.cost, isPlayed: options.play !== undefined, ...progress },
+      ...{ rate: options.rate, cost: reader.cost, isPlayed, ...progress },
+      atMs: isPlayed ? undefined : Date.now(),
     });
     try {
       if (inLines) await print(source, options.csv, signal);

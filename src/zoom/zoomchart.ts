@@ -3,6 +3,7 @@
 import { PERCENT, type Unit, writeValue } from '../readings/units.js';
 import type { Painter } from '../terminal/style.js';
 import { formatDuration } from '../text/durations.js';
+import { offsetText } from '../text/offsets.js';
 import { brief } from '../text/text.js';
 import type { ToldName, ZoomSample } from './samplevalues.js';
 
@@ -92,6 +93,8 @@ export interface Heading {
   /** %, of one CPU. */
   readonly cost: number | undefined;
   readonly isPlayed: boolean;
+  /** The present time of a live screen, ms since 1970. */
+  readonly atMs?: number | undefined;
 }
 
 export function headingText({ node, rate, samples, ms, leftOut, cost, isPlayed }: Heading): string {
@@ -134,5 +137,7 @@ export function chart(
     }
   }
   const fitting = lines.slice(0, Math.max(1, rows - 1));
-  return [...fitting, `q quit   a column is ${COLUMN_MS} ms`];
+  const { atMs } = heading;
+  const time = atMs === undefined ? '' : `   ${new Date(atMs).toTimeString().slice(0, 8)}${offsetText(atMs)}`;
+  return [...fitting, `q quit   a column is ${COLUMN_MS} ms${time}`];
 }

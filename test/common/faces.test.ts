@@ -504,4 +504,16 @@ t.test('a rack behind a switch, and links in each state', async t => {
     /^critical, 90 s, since \S+: rack7n\[01-48\] \(48 nodes\): fell silent together/,
   ]);
   t.same(sharedTexts(trouble, 'rack8n03', lookMs(snapshot)), []);
+  // A scheduler that knows the switches tells behind which one they are.
+  const scheduler = madeState(
+    found.all.map(({ name }) => ({ name, state: 'IDLE', cpus: 4, switch: `leaf-${name.slice(0, 5)}` })),
+    [],
+  );
+  const { slurm } = madeLook(snapshot, scheduler);
+  const behind = troubleAndSentences(found, { scheduler: slurm }).trouble;
+  t.match(
+    sharedTexts(behind, 'rack7n03', lookMs(snapshot)),
+    [/^critical, 90 s, since \S+: rack7n\[01-48\] \(48 nodes\): fell silent together.*switch leaf-rack7/],
+    'behind which switch',
+  );
 });

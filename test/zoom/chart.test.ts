@@ -109,6 +109,15 @@ t.test('as lines', async t => {
     painter('never'),
   );
   t.ok(long[0]?.startsWith(`${'\\u{9b}'.repeat(79)}…: `), 'a name is no order to the terminal');
+  for (const TZ of ['America/New_York', 'Asia/Kolkata']) {
+    process.env.TZ = TZ;
+    const present = { ...HEADING, atMs: Date.UTC(2026, 10, 27, 2, 3, 4) };
+    t.match(
+      chart(history, UNITS, present, { columns: 80, rows: 24 }, painter('never')).at(-1),
+      TZ === 'Asia/Kolkata' ? / {3}07:33:04$/ : / {3}21:03:04$/,
+      `the present time, in ${TZ}`,
+    );
+  }
   const late = { ...HEADING, leftOut: 7, cost: undefined };
   t.equal(
     chart(history, UNITS, late, { columns: 80, rows: 24 }, painter('never'))[0],
