@@ -35,6 +35,7 @@ import { testProgram } from '../kit/compiling.js';
 import { boardPath, folder } from '../kit/places.js';
 import { makeReport } from '../kit/reports.js';
 import { NOT_WHOLE } from '../kit/whole.js';
+import { makeOlder } from '../kit/writtenboard.js';
 
 const S = 1_000_000_000n;
 
@@ -447,27 +448,6 @@ t.test('what cannot be taken over is replaced, and the old one retired', t => {
   });
   t.end();
 });
-
-/** Makes the board that an older version would have made: with so much memory behind the slots, and this hash. */
-function makeOlder(path: string, board_hash: bigint, memory_bytes: number): void {
-  const bytes = readFileSync(path);
-  const { record, header } = place(path, 0, 0);
-  const short = header.record_stride - header.memory_bytes + memory_bytes;
-  const older = Buffer.concat([
-    bytes.subarray(0, record),
-    ...Array.from({ length: header.capacity }, (_, i) =>
-      bytes.subarray(record + i * header.record_stride, record + i * header.record_stride + short),
-    ),
-  ]);
-  const { fields } = structs.board_header;
-  older.writeUInt32LE(memory_bytes === 0 ? 0x20000 : 0x20001, fields.version.offset);
-  older.writeBigUInt64LE(board_hash, fields.board_hash.offset);
-  older.writeBigUInt64LE(BigInt(older.length), fields.file_bytes.offset);
-  older.writeUInt32LE(short, fields.record_stride.offset);
-  older.writeUInt32LE(memory_bytes === 0 ? 0 : header.memory_offset, fields.memory_offset.offset);
-  older.writeUInt32LE(memory_bytes, fields.memory_bytes.offset);
-  writeFileSync(path, older);
-}
 
 /** Delivers the report of that number and time, which is another machine's if it has other times. */
 function layOf(writer: Writer, seq: number, other = 0n): string {

@@ -4,6 +4,7 @@
 // @seconds 6
 
 import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { ChangeFollower } from '../../src/changes/changes.js';
@@ -14,7 +15,7 @@ import { Documents } from '../../src/ganglia-xml/documents.js';
 import { jobsNamed } from '../../src/jobs/joblist.js';
 import type { Line } from '../../src/journalfile/format.js';
 import type { Encodable } from '../../src/layout/codec.js';
-import { bits, enums } from '../../src/layout/layout.gen.js';
+import { bits, enums, structs } from '../../src/layout/layout.gen.js';
 import { foldedEvents } from '../../src/presentation/eventlines.js';
 import { journalEvent, journalLine } from '../../src/presentation/journallines.js';
 import { nodeHead, nodeSections, nodeSheet } from '../../src/presentation/nodesheet.js';
@@ -27,6 +28,7 @@ import { groups, groupsJson } from '../../src/query/groups.js';
 import { type Survey, survey } from '../../src/query/survey.js';
 import { SlicedLook } from '../../src/service/slices.js';
 import { isProblem, PROBLEM_TEXT, PROBLEMS } from '../../src/shm/problems.js';
+import { BoardReader } from '../../src/shm/reader.js';
 import { instantOf, wallTime } from '../../src/shm/sentences.js';
 import type { Snapshot } from '../../src/shm/snapshot.js';
 import { painter } from '../../src/terminal/style.js';
@@ -40,11 +42,12 @@ import { Wall } from '../../src/web/wall.js';
 import { Watcher } from '../../src/web/watcher.js';
 import { monotonicNs } from '../kit/clocks.js';
 import { INSTALLED, makeIn } from '../kit/compiling.js';
+import { poke } from '../kit/linkboard.js';
 import { busy, EVERYTHING, type MadeNode, madeBoard, validOf } from '../kit/madeboard.js';
 import { madeJob, madeLook, madeState } from '../kit/madejobs.js';
-import { ROOT } from '../kit/places.js';
+import { boardPath, ROOT } from '../kit/places.js';
 import { verbChild } from '../kit/verbchild.js';
-import { keptBoard } from '../kit/writtenboard.js';
+import { keptBoard, makeOlder } from '../kit/writtenboard.js';
 
 const PLAIN = { width: 200, paint: painter('never') };
 const RACK = { pattern: /^rack[0-9]+/.source };
@@ -96,7 +99,10 @@ function gangliaOf(snapshot: Snapshot) {
   return { up: up.map(([, name]) => name).sort(), unhealthy: ill.size, recently: lately.length };
 }
 
-function gangliaSaid({ all, standing: { unhealthy, recently } }: Survey) {
+function gangliaSaid({ snapshot, all, standing }: Survey) {
+  // Comments tell what the board remembers: of one without a memory, nothing.
+  const isTold = all.some(({ index }) => snapshot.memoryOf(index) !== undefined);
+  const { unhealthy, recently } = isTold ? standing : { unhealthy: 0, recently: 0 };
   const up = all.filter(({ state }) => state === 'live' || state === 'uncertain').map(({ name }) => name);
   return { up: up.sort(), unhealthy, recently };
 }
@@ -408,6 +414,37 @@ t.test('a board with a past', async t => {
   for (const zone of ZONES) {
     process.env.TZ = zone;
     await t.test(zone, async t => compare(t, snapshot));
+  }
+});
+
+t.test('boards of earlier versions, which remember less or nothing, and of a mirror', async t => {
+  const programs = makeIn('verbs', INSTALLED);
+  const { board_hash, mirror_masters } = structs.board_header.fields;
+  const { reader, writer } = keptBoard(t, PAST, 150, 1, ['rack5n1']);
+  const { states, unhealthy } = survey(reader.snapshot()).standing;
+  writer.heartbeat(monotonicNs());
+  const [ours, bytes] = [readFileSync(reader.path).readBigUInt64LE(board_hash.offset), readFileSync(reader.path)];
+  for (const [hash, memory] of [
+    [0x41b546ae8c5eb7d1n, 0],
+    [0x6a1ff5d3f02fcb17n, 192],
+    [ours, 64],
+    [ours, undefined],
+  ] as const) {
+    const path = boardPath(t);
+    writeFileSync(path, bytes);
+    if (memory !== undefined) makeOlder(path, hash, memory);
+    else poke(path, [[mirror_masters.offset, 1n]]);
+    poke(path, [[structs.board_header.fields.heartbeat_ns.offset, monotonicNs()]]);
+    const older = new BoardReader(path);
+    t.teardown(() => older.close());
+    const snapshot = older.snapshot();
+    const { standing } = survey(snapshot);
+    const recently = memory === undefined ? 4 : 0;
+    t.match(standing, { states, unhealthy, recently }, `with ${memory ?? 'a mirror’s memory'}`);
+    const { stdout } = spawnSync(join(programs, 'beoboard-check'), ['--board', path], { encoding: 'utf8' });
+    t.match(stdout, `unhealthy=${unhealthy};`, stdout);
+    t.equal(/; recent: /.test(stdout), recently > 0);
+    await t.test(`${memory}`, async t => compare(t, snapshot));
   }
 });
 

@@ -1,7 +1,9 @@
 // Boards with a past: written by a receiver's rules over the last minutes, one report a second of each node. No test of
 // its own.
 
+import { readFileSync, writeFileSync } from 'node:fs';
 import type { Encodable } from '../../src/layout/codec.js';
+import { structs } from '../../src/layout/layout.gen.js';
 import { CLOCK, clocks, type Writer } from '../../src/native/index.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { deliver, openWriter } from '../../src/shm/writer.js';
@@ -53,4 +55,28 @@ export function keptBoard(
   const reader = new BoardReader(path);
   t.teardown(() => reader.close());
   return { reader, writer };
+}
+
+/** Makes the board that an older version would have made: with so much memory behind the slots, and this hash. */
+export function makeOlder(path: string, board_hash: bigint, memory_bytes: number): void {
+  const bytes = readFileSync(path);
+  const reader = new BoardReader(path);
+  const { header } = reader.snapshot();
+  reader.close();
+  const record = Number(header.records_offset);
+  const short = header.record_stride - header.memory_bytes + memory_bytes;
+  const older = Buffer.concat([
+    bytes.subarray(0, record),
+    ...Array.from({ length: header.capacity }, (_, i) =>
+      bytes.subarray(record + i * header.record_stride, record + i * header.record_stride + short),
+    ),
+  ]);
+  const { fields } = structs.board_header;
+  older.writeUInt32LE(memory_bytes === 0 ? 0x20000 : 0x20001, fields.version.offset);
+  older.writeBigUInt64LE(board_hash, fields.board_hash.offset);
+  older.writeBigUInt64LE(BigInt(older.length), fields.file_bytes.offset);
+  older.writeUInt32LE(short, fields.record_stride.offset);
+  older.writeUInt32LE(memory_bytes === 0 ? 0 : header.memory_offset, fields.memory_offset.offset);
+  older.writeUInt32LE(memory_bytes, fields.memory_bytes.offset);
+  writeFileSync(path, older);
 }
