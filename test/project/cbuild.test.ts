@@ -108,7 +108,7 @@ const MISTAKES: Mistake[] = [
   ['keys', 'rules', 'if (alg < least) return', 'if (alg > least) return'],
   ['keys', 'base', 'hmac->outer, block', 'hmac->inner, block'],
   ['liveness', 'judge', 'from_to(stamp, by->heartbeat_ns) > patience', 'from_to(stamp, by->heartbeat_ns) >= patience'],
-  ['options', 'base', '*number <= 100', '*number <= 101'],
+  ['options', 'base', 'portion->share <= PARTS_OF_NODE', 'portion->share < PARTS_OF_NODE'],
   ['order', 'rules', 'if (back >= HISTORY)', 'if (back > HISTORY)'],
   ['order', 'rules', 'o->stamp_ns = j->stamp.ns;', '', INVARIANT],
   ['rates', 'judge', 'return to < from ? NAN', 'return to <= from ? NAN'],
