@@ -395,6 +395,6 @@ t.test('a board of load, and what a page has of it', async t => {
     t.strictSame(first.names, nodes.slice(5));
     t.equal(first.frames.hello, 2, 'another board');
     t.strictSame(first.wrong, []);
-    await until('the event of it', () => first.events.some(({ event }) => event === 'board'));
+    await until('the event of it', () => first.events.some(({ event }) => event === 'forget' || event === 'removed'));
   });
 });
