@@ -254,7 +254,7 @@ const ROWS: readonly Row[] = [
   ],
   // src/service
   ['src/service/service.ts', 'us > 0 && pid === String(process.pid)', 'us > 0', 'service/service'],
-  ['src/service/leftfile.ts', "which === '' || which !== this.#which", 'which !== this.#which', 'schedulers/leftfiles'],
+  ['src/service/leftfile.ts', 'includes(stats.uid) && !isOpen(stats)', 'includes(stats.uid)', 'schedulers/leftfiles'],
   ['src/service/log.ts', "elapsed < 2 * MINUTE ? 'minute'", "elapsed < MINUTE ? 'minute'", 'service/service'],
   // src/shm
   [
@@ -351,7 +351,7 @@ const ROWS: readonly Row[] = [
   ],
   ['c/board/rejected.c', 'if (reason == BB_REASON_LATE) bb_add(&r->late, 1);', '', 'receiver/receive'],
   // c/collect
-  ['c/collect/cpus.c', 'return MOST_GROUPS - 1;', 'return MOST_GROUPS - 2;', 'sender/cpugroups'],
+  ['c/collect/cpus.c', 'return MOST_GROUPS - 1;', 'return MOST_GROUPS - 2;', 'sender/foreignslow'],
   ['c/collect/bootid.c', "- 'a' + 10u", "- 'a' + 9u", 'sender/csenderproperty'],
   [
     'c/collect/diskstats.c',
@@ -455,7 +455,7 @@ const ROWS: readonly Row[] = [
   ],
   ['c/sensor/round.c', 'if (state == BEOBOARD_LEFT) return HOST_LEFT;', '', 'schedulers/sensor'],
   // c/verbs
-  ['c/verbs/journalstate.c', 'word.len - i < 3 ||', '', 'cli/shortverbs'],
+  ['c/verbs/journalstate.c', 'i += 2;', 'i += 1;', 'cli/shortverbs'],
   ['c/verbs/checknodes.c', 'if (most > 0 && g->note != NULL) add_text(text, "; ");', '', 'cli/shortverbs'],
   [
     'c/verbs/listnodes.c',

@@ -201,6 +201,7 @@ const ITEMS: [what: string, now: Files, report: object, said: string][] = [
     { fabric: { rx_bytes: '4000', interfaces: 1 } },
     'ROOT/now/sys/class/infiniband/mlx4_1/ports/1/counters/port_rcv_packets is at its end\n',
   ],
+  ['a fifth package', cpus(10), { group: [1500, 3500, 5500, 8500].map(mhz => ({ mhz })) }, ''],
   [
     'a clock rate',
     files(cpus(4), { 'sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq': '<unknown>\n' }),

@@ -142,7 +142,9 @@ export function bus(at: Place, devices: Record<string, string | Amd>, first = 9)
   for (const [i, [address, what]] of Object.entries(devices).entries()) {
     const device = join(made, 'bus', 'pci', 'devices', address);
     const { driver, files } = typeof what === 'string' ? { driver: what, files: {} } : what;
-    const [vendor, kind] = typeof what === 'string' ? ['0x10de\n', '0x030200\n'] : ['0x1002\n', '0x038000\n'];
+    // AMD's are displays or accelerators.
+    const amd = ['0x1002\n', i % 2 === 0 ? '0x038000\n' : '0x120000\n'] as const;
+    const [vendor, kind] = typeof what === 'string' ? ['0x10de\n', '0x030200\n'] : amd;
     for (const [name, text] of Object.entries({ vendor, class: kind, ...files })) {
       const path = join(device, name);
       mkdirSync(text === null ? path : dirname(path), { recursive: true });
