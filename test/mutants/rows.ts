@@ -221,7 +221,7 @@ const ROWS: readonly Row[] = [
     'src/schedulerfile/orderfile.ts',
     'before.since_ms === since_ms ? Math.min(before.n, count) : 0',
     'Math.min(before.n, count)',
-    'cli/events',
+    'slurm/bridgerules',
   ],
   [
     'src/schedulerfile/matching.ts',

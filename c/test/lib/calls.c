@@ -213,8 +213,8 @@ static int show(const char *path, const char *owner) {
     const int check = beoboard_check(b, names, 1, &state), read = beoboard_read(b, i, &n, sizeof n);
     printf("%s{\"name\":\"%s\",\"fits\":%d,\"tight\":%d,\"index\":%d,\"state\":%d,\"age\":%" PRId64
            ",\"check\":%d,\"checked\":%d,\"read\":%d,",
-           i > 0 ? "," : "", name, fits, tight, beoboard_index(b, name), beoboard_state(b, i), beoboard_age(b, i), check,
-           state, read);
+           i > 0 ? "," : "", name, fits, tight, beoboard_index(b, name), beoboard_state(b, i), beoboard_age(b, i),
+           check, state, read);
     printf("\"copied\":{\"name\":\"%s\",\"age_ns\":%" PRId64 ",\"last_report_wall_ns\":\"%" PRId64
            "\",\"reports\":%" PRIu64 ",\"lost\":%" PRIu64 ",",
            n.name, n.age_ns, n.last_report_wall_ns, n.reports, n.lost);

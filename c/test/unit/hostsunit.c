@@ -21,7 +21,8 @@ static const struct {
   const char *list, *names;
 } lists[] = {
   {"node1", "node1"},
-  {"nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn", "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn"},
+  {"nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn",
+   "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn"},
   {"node[8-11]", "node8 node9 node10 node11"},
   {"b,a,b,c,a", "b a c"},
   {"n[3,1-4]", "n3 n1 n2 n4"},
