@@ -109,7 +109,7 @@ const ROWS: readonly Row[] = [
   // src/native
   ['src/native/addon.ts', "code === 'MODULE_NOT_FOUND'\n", "code !== 'MODULE_NOT_FOUND'\n", 'common/wronguses'],
   ['src/native/receiving.ts', '2n ** 64n - 1n', '2n ** 32n - 1n', 'receiver/receive'],
-  ['src/native/printing.ts', "'i16', 'i32', 'u64'", "'i32', 'i16', 'u64'", 'prometheus/exposition'],
+  ['src/native/printing.ts', "'i16', 'i32', 'u64'", "'i32', 'i16', 'u64'", 'readings/measurereader'],
   // src/net
   ['src/net/clients.ts', 'this.stream === undefined ? FRESH_MS : STREAM_MS', 'FRESH_MS', 'common/turns'],
   [
