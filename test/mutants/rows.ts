@@ -281,7 +281,7 @@ const ROWS: readonly Row[] = [
     "when === 'always' || wanted",
     'cli/status',
   ],
-  ['src/terminal/keystrokes.ts', "rest === '\\x1b' ? ['escape'] : []", "['escape']", 'cli/pieces'],
+  ['src/terminal/keystrokes.ts', "rest === '\\x1b' ? ['escape'] : []", "['escape']", 'cli/watch'],
   ['src/terminal/screen.ts', "if (line === (before[row] ?? '')) continue;", '', 'cli/watch'],
   // src/text
   ['src/text/hostlists.ts', 'if (longest > NAME_LENGTH)', 'if (longest >= NAME_LENGTH)', 'common/hostlists'],
