@@ -193,7 +193,7 @@ const DIGESTS: Record<string, (stdout: string) => string[]> = {
 };
 
 const DATE = '(?:[A-Z][a-z]{2} \\d\\d \\d\\d:\\d\\d|(?:\\d{4}-\\d\\d-\\d\\d )?\\d\\d:\\d\\d:\\d\\d)';
-const TIME = new RegExp(`\\b(?:\\d+(?:ms|\\.\\ds|m\\d\\ds|h\\d\\dm|d\\d+h)|${DATE})\\b`, 'g');
+const TIME = new RegExp(`\\b(?:\\d+(?:ms|\\.\\ds|m\\d\\ds|h\\d\\dm|d\\d+h)|\\d+ (?:s|min|h|d)|${DATE})\\b`, 'g');
 // Wide enough for all columns, however long ago this machine was booted.
 process.env.COLUMNS = '200';
 
