@@ -134,6 +134,12 @@ void bb_copy_record(struct bb_mapped *to, uint32_t new, const struct bb_mapped *
   repair_copy_memory(to, new, from, old);
 }
 
+static void copy_named(struct bb_mapped *to, const struct bb_mapped *from, uint32_t i) {
+  bb_copy_out(record_at(to, i)->name, record_at(from, i)->name, sizeof record_at(to, i)->name);
+  bb_copy_record(to, i, from, i);
+  *column_word(to, i) = bb_load(column_word(from, i));
+}
+
 void bb_copy_board(struct bb_mapped *to, const struct bb_mapped *from) {
   const struct bb_board_header *h = to->header;
   /* One more than are counted: its insertion may be in progress. */
@@ -141,11 +147,9 @@ void bb_copy_board(struct bb_mapped *to, const struct bb_mapped *from) {
   /* The parts before the records lie alike. */
   bb_copy_out(to->map + sizeof *h, from->map + sizeof *h, h->records_offset - sizeof *h);
   memset(to->map + h->events_offset, 0, (size_t)h->events * h->events_stride);
-  for (uint32_t i = 0; i < records; i++) {
-    bb_copy_out(record_at(to, i)->name, record_at(from, i)->name, sizeof record_at(to, i)->name);
-    bb_copy_record(to, i, from, i);
-    *column_word(to, i) = bb_load(column_word(from, i));
-  }
+  for (uint32_t i = 0; i < records; i++) copy_named(to, from, i);
+  /* Those that a mirror keeps of nodes that its master does not know: from the end on. */
+  for (uint32_t i = h->capacity; i-- > records && bb_is_name(record_at(from, i)->name);) copy_named(to, from, i);
 }
 
 enum bb_found bb_claim_board(const struct bb_place *p, struct bb_mapped *b, struct bb_mapped *found, int64_t now_ns,

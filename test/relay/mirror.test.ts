@@ -6,7 +6,7 @@
 // @rest
 
 import { randomBytes } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import t from 'tap';
 import { JournalRecorder } from '../../src/journal/recorder.js';
 import type { Line } from '../../src/journalfile/format.js';
@@ -346,6 +346,45 @@ t.test('what another master heard before is no news, and no boot', async t => {
     w.wrong.filter(({ ageNs }) => ageNs > 200n * MS),
     [],
   );
+});
+
+t.test('what is kept of a node that the next master does not know outlives another lock', async t => {
+  const w = new World(folder(t));
+  t.teardown(() => w.end());
+  const [m1, m2] = [w.addMaster('m1'), w.addMaster('m2')];
+  w.addNodes(20);
+  // So that m1 is followed first.
+  w.nodes[0]!.cut.add('m2');
+  m1.startRelay();
+  w.startMirror();
+  const [node] = w.addNodes(1) as [Node];
+  node.cut.add('m2');
+  w.run(5n * S);
+  node.dead = true;
+  w.run(15n * S);
+  const followed = (): unknown => w.follower?.followed;
+  const told = () => {
+    const found = [...w.mirror().nodes()].find(({ name }) => name === node.name);
+    const { beganMs, count } = found?.memory?.silence ?? {};
+    return found && [found.state, beganMs && Number(w.mirrorNow / MS) - beganMs, count];
+  };
+  const before = told();
+  t.match(before, ['silent', Number, 1]);
+  m2.startRelay();
+  w.run(2n * S);
+  m1.killRelay();
+  w.run(10n * S);
+  t.same([followed(), told()], ['m2', undefined], 'no ghost of a node that m2 does not know');
+  w.follower?.end();
+  w.follower = undefined;
+  rmSync(`${w.mirrorPath}.lock`);
+  w.startMirror();
+  w.run(5n * S);
+  t.same([followed(), told()], ['m2', undefined]);
+  m1.startRelay();
+  m2.killRelay();
+  w.run(15n * S);
+  t.same([followed(), told()], ['m1', before]);
 });
 
 t.test('the last reports of a node have reached one of two masters only', async t => {

@@ -63,7 +63,10 @@ for (const [what, viewport] of [
     });
     await page.goto(`${wall.url}?node=rack10n02`);
     const rows = `[...document.querySelectorAll('#sheettrouble p')].map(({ textContent }) => textContent)`;
-    await holds(page, `${rows}.length === 1 && /^critical: has the trouble silent · \\d+ min, since /.test(${rows}[0])`);
+    await holds(
+      page,
+      `${rows}.length === 1 && /^critical: has the trouble silent · \\d+ min, since /.test(${rows}[0])`,
+    );
     const place = `document.querySelector('#sheetplace')?.textContent`;
     await holds(page, `${place} === '1 of 2 not well'`);
 
