@@ -194,7 +194,7 @@ t.test('its texts', async t => {
 
   const held = ROWS.findIndex(([about]) => about === 'held');
   const { stdout } = await run(['status', '-w', `${nameOf(0)},${nameOf(held)}`, '--board', path]);
-  t.match(stdout, /^2 of \d+ nodes: 2 live, 1 unhealthy;/);
+  t.match(stdout, /^2 of \d+ nodes: 2 live, 1 unhealthy now;/);
   t.match(stdout, new RegExp(`^${nameOf(0)} +live `, 'm'));
   t.match(stdout, new RegExp(`^${nameOf(held)} +live! .* held`, 'm'));
   t.match(stdout, /^notice +\S+ +row02: put on hold by its administrator$/m, 'of those that were asked about alone');
