@@ -115,7 +115,7 @@ t.test('the same again is one line, however long it lasted and whatever the jour
     happened(-280, 'heard again after 21.3s'),
     happened(-200, 'silent', [2]),
     happened(-90, 'heard again after 1h02m', [1]),
-    happened(-60, 'booted', [3]),
+    happened(-60, 'booted, last heard 2026-03-01T02:08:20Z', [3]),
     happened(-30, 'silent'),
   ].map((event, i) => ({ ...event, seq: i + 1 }));
   const { page } = await look(t, wall.url, { timezoneId: 'UTC', locale: 'en-GB' });
@@ -127,7 +127,7 @@ t.test('the same again is one line, however long it lasted and whatever the jour
   await holds(page, `document.querySelectorAll('#changed button').length === 3`);
   t.same(await page.evaluate(`[...document.querySelectorAll('#changed button')].map(one => one.textContent)`), [
     '02:09:33  rack10n01 silent; 5 times since 02:05:03',
-    '02:09:03  rack10n01 booted; 3 more in the minute before',
+    '02:09:03  rack10n01 booted, last heard 02:08:20; 3 more in the minute before',
     '02:08:33  rack10n01 heard again after 1h02m; 3 times since 02:05:23',
   ]);
 });

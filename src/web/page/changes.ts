@@ -5,7 +5,7 @@ import { NameRanges } from '../../text/hostlists.js';
 import { repeatsOf, repeatsText } from '../../text/repeats.js';
 import type { EventInfo, EventsFrom } from '../wire.js';
 import { button, byId, fill, make, oncePerFrame, watchSight, write } from './dom.js';
-import { clock, minute, plural } from './formats.js';
+import { clock, inZone, minute, plural } from './formats.js';
 import { answerTo } from './requests.js';
 
 /** How far back it goes. */
@@ -126,7 +126,8 @@ export class ChangeList {
       const row = items[i]?.firstElementChild as HTMLButtonElement;
       row.dataset.nodes = line.last.nodes ?? '';
       row.dataset.time = line.last.time;
-      write(row, `${at(line.last.time)}  ${repeatsText(line, at)}`);
+      const text = inZone(repeatsText(line, at), Date.parse(line.last.time));
+      write(row, `${at(line.last.time)}  ${text}`);
     }
   }
 
