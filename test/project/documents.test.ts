@@ -96,6 +96,7 @@ const NOT_RUN: [what: RegExp, why: string][] = [
   [/^bash \.ci\/run$/, 'it runs the tests'],
   [/^npm (test|run (test:\w+|bench))$/, 'it runs all tests, or what takes hours'],
   [/^npm run torture/, 'it takes minutes; `torture/torture` runs it in its short form'],
+  [/^npm run mutants/, 'it takes minutes; `project/mutants` holds that its rows apply'],
   [/^npm run package\b/, 'it takes minutes; `packages/packages` makes two of them, and its long form all'],
   [/^node bench\/pictures\.mjs/, 'it takes minutes, and makes the pictures of the documents anew'],
   [/^npm diff /, 'it needs the registry'],
