@@ -197,7 +197,11 @@ t.test('its texts', async t => {
   t.match(stdout, /^2 of \d+ nodes: 2 live, 1 unhealthy now;/);
   t.match(stdout, new RegExp(`^${nameOf(0)} +live `, 'm'));
   t.match(stdout, new RegExp(`^${nameOf(held)} +live! .* held`, 'm'));
-  t.match(stdout, /^notice +\d+ s +\S+ +row02: put on hold by its administrator$/m, 'of those that were asked about alone');
+  t.match(
+    stdout,
+    /^notice +\d+ s +\S+ +row02: put on hold by its administrator$/m,
+    'of those that were asked about alone',
+  );
   const exceptions = (await run(['status', '-x', '--board', path])).stdout;
   for (const name of unhealthy) t.match(exceptions, new RegExp(`^${name} +live!`, 'm'));
   for (const name of well) t.notMatch(exceptions, new RegExp(`^${name} `, 'm'));
