@@ -162,6 +162,7 @@ const AFTER: [command: string, what: string][] = [
 const ANSWERS: [command: RegExp, code: number, why: string][] = [
   [/^beoboard forget node(\[|128)/, 1, 'of most of these nodes there is no record'],
   [/^beoboard clear /, 1, 'all problems of this node are measured'],
+  [/^beoboard check --setup$/, 1, 'no other machine reports here'],
   [/^beoboard (nodes .*--for slurm|jobs( 4711)?)$/, 1, 'nobody reads Slurm here'],
   [/^beoboard (drain|resume) /, 1, 'nobody reads Slurm here, whose commands are there'],
   [/^beoboard bridge --status$/, 1, 'none runs here'],
