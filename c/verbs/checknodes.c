@@ -51,7 +51,7 @@ static const char help_text[] =
   "Exit codes: 0 OK, 1 warning, 2 critical, 3 unknown, and wrong usage.\n"
   "\n"
   "Examples:\n"
-  "  " PROGRAM " --warning 1%,1 --critical 5%,2\n"
+  "  " PROGRAM " --warning 0.1% --critical 1%,1\n"
   "  " PROGRAM " --nodes \"$SLURM_JOB_NODELIST\" --fail open\n"
   "  " PROGRAM " --ignore held,ecc\n"
   "  " PROGRAM " --recent gpu_errors,oom\n";

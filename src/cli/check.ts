@@ -50,7 +50,7 @@ export const verb = defineVerb({
   letters: { w: 'warning', c: 'critical' },
   examples: [
     'beoboard check',
-    'beoboard check --warning 1%,1 --critical 5%,2',
+    'beoboard check --warning 0.1% --critical 1%,1',
     "beoboard check --where 'state == live && mem_avail < 1GiB' --warning 0 --critical 5%",
     'beoboard check --nodes "$SLURM_JOB_NODELIST" --fail open',
     'beoboard check --nodes node[001-064] --fail closed',

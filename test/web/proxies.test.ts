@@ -27,7 +27,7 @@ for (const proxy of PROXIES) {
       const direct = `http://127.0.0.1:${web.port}/cluster/`;
       await until('all report', async () => {
         const { status, text } = await ask(`${direct}api/v1/nodes?fields=state`);
-        return status === 200 && text.match(/"live"/g)?.length === 24;
+        return status === 200 && text.match(/"state":"live"/g)?.length === 24;
       });
       const url = await startProxy(t, proxy, web.port);
       t.equal((await ask(url)).status, 401, 'not without the password');
