@@ -106,12 +106,14 @@ function boardLines(reader: BoardReader, options: { journalRun: string; slurmDir
     ];
   const scheduler = schedulerViewOf(options.slurmDir, snapshot);
   const findings = groupBy(findingsOf(found, { journals: options.journalRun, withinMs: 0 }), ({ kind }) => kind);
-  const partLines = (part: string, right: SetupLine): SetupLine[] => {
+  /** The trouble of a part, or if it has none this line. */
+  const partLines = (otherwise: SetupLine): SetupLine[] => {
+    const [part] = otherwise;
     const wrong = (KINDS[part] ?? []).flatMap(kind => findings.get(kind) ?? []);
     const texts = wrong.flatMap(({ sentences, what }) =>
       sentences.length > 0 ? sentences.map(({ text }) => text) : [what ?? ''],
     );
-    return texts.length === 0 ? [right] : texts.map(text => [part, 'wrong', text]);
+    return texts.length === 0 ? [otherwise] : texts.map(text => [part, 'wrong', text]);
   };
   const heard = snapshot.links.filter(({ accepted }) => accepted > 0);
   const at = heard.map(({ name, address, port, nodes }) => `${oneLine(name)} ${address}:${port} (${plural(nodes)})`);
@@ -122,8 +124,8 @@ function boardLines(reader: BoardReader, options: { journalRun: string; slurmDir
   const { trouble = unguarded } = scheduler;
   return [
     ['board', 'right', board],
-    ...partLines('receiver', ['receiver', 'right', `runs as process ${pid}`]),
-    ...partLines('links', [
+    ...partLines(['receiver', 'right', `runs as process ${pid}`]),
+    ...partLines([
       'links',
       heard.length === 0 || isAlone ? 'wrong' : 'right',
       heard.length === 0
@@ -140,9 +142,9 @@ function boardLines(reader: BoardReader, options: { journalRun: string; slurmDir
         ? `reports are not verified, so any machine can report as any node: beoboard keygen /etc/beoboard/cluster.key, and key-file in ${RECEIVE}`
         : `reports are verified with key ${keys.join(' or ')}`,
     ],
-    ...partLines('senders', ['senders', 'right', 'no reports are rejected']),
-    ...partLines('clocks', ['clocks', 'right', 'those of nodes and master agree']),
-    ...partLines('journal', [
+    ...partLines(['senders', 'right', 'no reports are rejected']),
+    ...partLines(['clocks', 'right', 'those of nodes and master agree']),
+    ...partLines([
       'journal',
       journals.length === 0 ? 'note' : 'right',
       journals.length === 0

@@ -9,7 +9,7 @@ import { nodeSheet } from '../presentation/nodesheet.js';
 import { jsonPieces } from '../presentation/statusjson.js';
 import { lookMs } from '../presentation/summary.js';
 import { sharedTexts } from '../presentation/troublelines.js';
-import { type Surveyed, survey } from '../query/survey.js';
+import { chosenOf, type Surveyed, survey } from '../query/survey.js';
 import { schedulerViewOf } from '../schedulerfile/schedulerview.js';
 import { NO_BOARD, unknownText } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
@@ -59,12 +59,13 @@ export async function main(argv: string[]): Promise<number> {
     const chosen = nodesOfJobs(slurm, [...jobs.flat(), ...of(asked.users)]);
     const among = [...(values.nodes ?? []), ...asked.nodes, ...chosen];
     const noJobs = asked.jobs.filter((_, i) => jobs[i]?.length === 0).map(id => noJobText(id, []));
-    const found = survey(snapshot, { among });
+    const whole = survey(snapshot);
+    const found = chosenOf(whole, { among });
     const nowMs = lookMs(snapshot);
     const scheduler = slurm.isKnown ? slurm : undefined;
     const besides = { scheduler, journals: values.journalRun, ...readAcks(values.board) };
     // Of one of many it is told what has happened to all of them.
-    const trouble = values.json ? [] : troubleOf(survey(snapshot), besides);
+    const trouble = values.json ? [] : troubleOf(whole, besides);
     const paint = painter(values.color);
     const width = Math.min(terminalWidth(), LONGEST_LINE);
     const page = ({ index }: Surveyed) => {
