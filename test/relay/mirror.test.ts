@@ -289,12 +289,18 @@ t.test('what a mirror remembers outlives its restart, and another master', async
   }
 });
 
-t.test('what another master heard before is no news, and no boot', async t => {
+/** Two masters and twenty nodes, of which m2 does not hear one, so that m1 is followed first; nothing else runs yet. */
+function twoMasters(t: Teardown) {
   const w = new World(folder(t));
   t.teardown(() => w.end());
   const [m1, m2] = [w.addMaster('m1'), w.addMaster('m2')];
   w.addNodes(20);
   w.nodes[0]!.cut.add('m2');
+  return { w, m1, m2 };
+}
+
+t.test('what another master heard before is no news, and no boot', async t => {
+  const { w, m1, m2 } = twoMasters(t);
   m1.startRelay();
   w.startMirror();
   const [node] = w.addNodes(1) as [Node];
@@ -349,12 +355,7 @@ t.test('what another master heard before is no news, and no boot', async t => {
 });
 
 t.test('what is kept of a node that the next master does not know outlives another lock', async t => {
-  const w = new World(folder(t));
-  t.teardown(() => w.end());
-  const [m1, m2] = [w.addMaster('m1'), w.addMaster('m2')];
-  w.addNodes(20);
-  // So that m1 is followed first.
-  w.nodes[0]!.cut.add('m2');
+  const { w, m1, m2 } = twoMasters(t);
   m1.startRelay();
   w.startMirror();
   const [node] = w.addNodes(1) as [Node];
@@ -389,14 +390,9 @@ t.test('what is kept of a node that the next master does not know outlives anoth
 
 t.test('the last reports of a node have reached one of two masters only', async t => {
   for (const isAway of [false, true]) {
-    const w = new World(folder(t));
-    t.teardown(() => w.end());
-    const [m1, m2] = [w.addMaster('m1'), w.addMaster('m2')];
-    w.addNodes(20);
+    const { w, m1, m2 } = twoMasters(t);
     // A journal's reader looks by the clock of this machine: all of it lies in its past.
     w.mirrorClock = new Clock(monotonicNs() - w.now - 120n * S);
-    // So that m1 is followed first.
-    w.nodes[0]!.cut.add('m2');
     m1.startRelay();
     w.startMirror();
     w.run(10n * S);
