@@ -8,7 +8,6 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { BoardReader } from '../../src/shm/reader.js';
@@ -77,13 +76,14 @@ const http = (path: string, more = '') =>
 /** A program of test/kit/asking.ts; `stop` is needed for one that asks without end. */
 function asking(order: Asking) {
   const child = fork(fileURLToPath(new URL('../kit/asking.js', import.meta.url)), { serialization: 'advanced' });
-  const answers = once(child, 'message').then(([answers]) => answers as Answered[]);
+  const begun = once(child, 'message');
+  const answers = begun.then(() => once(child, 'message')).then(([answers]) => answers as Answered[]);
   child.send(order);
   const stop = () => {
     child.send('stop');
     return answers;
   };
-  return { answers, stop };
+  return { begun, answers, stop };
 }
 
 const msOf = ({ sent, at, line }: Answered) => (line === '' ? Number.POSITIVE_INFINITY : at - sent);
@@ -103,7 +103,7 @@ interface Beside {
 /** The answers to small requests beside costly ones of so many connections. */
 async function beside(t: Test, name: string, order: Omit<Asking, 'connections'>, small: Omit<Asking, 'connections'>) {
   const flood = asking({ ...order, connections: CONNECTIONS });
-  await sleep(1000);
+  await flood.begun;
   const answers = await asking({ ...small, connections: 1, count: SMALL }).answers;
   const costly = await flood.stop();
   const lines = [...new Set(costly.map(({ line }) => line))].slice(0, 3).join(', ');

@@ -100,12 +100,19 @@ const answers: Answered[] = [];
 const sockets = new Set<Socket>();
 let isStopped = false;
 let asked = 0;
+/** How many connections have not sent a request yet. */
+let quiet = 0;
 
 function opened({ host, port, from }: Asking, number: number): Socket {
   const localAddress = from?.[number % from.length];
   const socket = connect({ host, port, noDelay: true, ...(localAddress !== undefined && { localAddress }) });
   sockets.add(socket.on('error', () => undefined).on('close', () => sockets.delete(socket)));
   return socket;
+}
+
+/** Says once that each connection has sent a request. */
+function sent(): void {
+  if (--quiet === 0) process.send?.('begun');
 }
 
 /** One request and its answer on a connection; gives the first line. */
@@ -122,8 +129,8 @@ function answered(socket: Socket, { ends }: Asking, request: string): Promise<st
     const end = () => done(ends === 'close' ? answer.line : '');
     const cut = () => done('');
     socket.on('data', take).on('end', end).on('close', cut);
-    if (ends === 'close') socket.end(request);
-    else socket.write(request);
+    if (ends === 'close') socket.end(request, sent);
+    else socket.write(request, sent);
   });
 }
 
@@ -158,6 +165,7 @@ process.on('message', (asking: Asking | 'stop') => {
     process.send?.(told, () => process.exit(0));
     return;
   }
+  quiet = asking.connections;
   const all = Array.from({ length: asking.connections }, (_, i) => askOn(i, asking));
   if (asking.count !== undefined) void Promise.all(all).then(() => process.send?.(answers, () => process.exit(0)));
 });
