@@ -282,6 +282,8 @@ static struct gpu *anybody(const struct slot *slot) {
 
 static void own(struct slot *slot, struct gpu *gpu) {
   struct gpu *const there = gpu_at(slot->place, false);
+  const struct gpu *const named = gpu_with(slot->id);
+  if (named != NULL && named != gpu) *slot->id = 0; /* another handle has the same UUID */
   slot->whose = gpu;
   gpu->expected = false;
   if (*slot->id != 0 && strncmp(gpu->id, "GPU-", 4) == 0 && strcmp(gpu->id, slot->id) != 0) {

@@ -584,9 +584,13 @@ t.test('a handle of nobody is that of the GPU that is missing', async t => {
 t.test('one UUID of two handles', async t => {
   for (const known of [TWO, PLACED]) {
     const at = place(t, [...known, 'DeviceGetUUID * 0 10', 'DeviceGetTemperature 1 15']);
-    const helper = hurried(t, at);
-    await helper.shows('both are told of', `${FINE}- - - - - 17 0 -\n`);
-    t.equal(await helper.end(), 0);
+    for (const when of ['at first', 'after a restart']) {
+      const helper = hurried(t, at);
+      await helper.shows(`both are told of ${when}`, `${FINE}- - - - - 17 0 -\n`);
+      await helper.rounds(8);
+      t.equal(at.text(), `gpu 1 nvidia 2\n${FINE}- - - - - 17 0 -\n`, 'and nobody else, however often they are asked');
+      t.equal(await helper.end(), 0);
+    }
   }
 });
 
