@@ -193,12 +193,29 @@ t.test('a row selects its nodes, also while they change', { skip }, async t => {
   await say(wall, page, { trouble: [line('hot', 'rack11n01', 1), line('full', 'rack10n[01-03],rack11n[04-05]', 5)] });
   await chosen('5 nodes selected: rack10n[01-03],rack11n[04-05]');
   await listed(5);
+  // What lies below the river stays where it is as they come back one after another.
+  await watchShifts(page);
+  const below = await top(page, '#times');
+  for (const left of [2, 4, 1]) {
+    await say(wall, page, { trouble: [line('hot', 'rack11n01', 1), line('full', `rack10n[01-0${left}]`, left)] });
+    await holds(page, `document.querySelectorAll('#rows span').length === ${left}`);
+    t.equal(await top(page, '#times'), below, `${left} left`);
+  }
+  await say(wall, page, { trouble: [line('hot', 'rack11n01', 1), line('full', 'rack10n[01-03],rack11n[04-05]', 5)] });
+  await listed(5);
+  t.same(await page.evaluate('window.shifts'), [], 'layout shifts');
   await say(wall, page, { trouble: [line('hot', 'rack11n01', 1)] });
   await chosen('5 nodes selected: rack10n[01-03],rack11n[04-05] · this trouble is over');
   await listed(5);
   await page.keyboard.press('Escape');
   await holds(page, `document.querySelector('#choice').hidden`);
   t.notMatch(page.url(), /trouble=/);
+  // Another choice has the height that it needs.
+  await page.click('#trouble > [data-key="hot"]');
+  await holds(page, `document.querySelectorAll('#rows span').length === 1`);
+  t.ok((await top(page, '#times')) < below, 'one row');
+  await page.keyboard.press('Escape');
+  await holds(page, `document.querySelector('#choice').hidden`);
   // By the keyboard, and off again.
   await page.focus('#trouble');
   await page.keyboard.press('Home');

@@ -25,6 +25,7 @@ export class RiverPart {
   #river = new River([]);
   #rows: readonly Member[] = [];
   #key = '';
+  #choice = '';
   /** The question for the server's history of these rows; undefined: it has none. */
   #question: string | undefined;
   #askedAt = Number.NEGATIVE_INFINITY;
@@ -120,7 +121,9 @@ export class RiverPart {
     this.#key = key;
     this.#river = new River(names);
     const labels = names.map((name, i) => name ?? (this.#rows[i]?.group === -1 ? 'all' : 'others'));
-    this.view.show(this.#river, labels);
+    const choice = JSON.stringify([by, view.where, view.group, view.select, view.state, view.trouble, view.wall]);
+    this.view.show(this.#river, labels, choice !== this.#choice);
+    this.#choice = choice;
     const query = new URLSearchParams({ reading: reading ?? '' });
     const list = byNode ? foldInOrder(names as string[]) : '';
     if (byNode) query.set('nodes', list);

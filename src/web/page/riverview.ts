@@ -30,6 +30,8 @@ export class RiverView {
   #gap = 1;
   #room = 0;
   #most = ROW_MOST;
+  /** The height that it had with this choice: nodes that leave what the user chose move nothing below it. */
+  #least = 0;
   /** The width of a letter of the time axis, px. */
   #letter = 1;
   #isInSight = false;
@@ -46,8 +48,9 @@ export class RiverView {
     });
   }
 
-  /** Sets the rows; `names`: of the rows. */
-  show(river: River, names: readonly string[]): void {
+  /** Sets the rows; `names`: of the rows; `isOther`: the user chose something else. */
+  show(river: River, names: readonly string[], isOther: boolean): void {
+    if (isOther) this.#least = 0;
     this.#river = river;
     this.#names = names;
     this.layOut();
@@ -74,7 +77,9 @@ export class RiverView {
     this.#high = Math.max(1, Math.round(wanted * this.#unit));
     this.#gap = wanted >= GAPPED_FROM ? Math.max(1, Math.round(this.#unit)) : 0;
     const high = (this.#high * river.rows) / this.#unit;
+    this.#least = Math.min(this.#room, Math.max(this.#least, high));
     frame.style.height = `${high}px`;
+    frame.style.marginBottom = `${Math.max(0, this.#least - high)}px`;
     rows.style.lineHeight = `${wanted - 1}px`;
     this.#letter = 0.6 * Number.parseFloat(getComputedStyle(times).fontSize);
     rows.replaceChildren(
