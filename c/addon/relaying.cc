@@ -114,6 +114,7 @@ struct MirrorOptions {
     options.silent_after_ns = Int64(from, "silentAfterNs");
     options.longest_interval_ms = static_cast<uint64_t>(from.Get("longestIntervalMs").As<Napi::Number>().Int64Value());
     options.instance = static_cast<uint64_t>(Int64(from, "instance"));
+    options.origin = static_cast<uint64_t>(Int64(from, "origin"));
     options.now_ns = Int64(from, "nowNs");
     trust.Into(options);
   }

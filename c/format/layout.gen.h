@@ -11,8 +11,8 @@
 #endif
 
 #define BB_HASH_STAT_V1 UINT64_C(0xf0b4d862878e67ac)
-#define BB_HASH_BOARD_V2 UINT64_C(0x80a05040c5a9acc5)
-#define BB_HASH_RELAY_V1 UINT64_C(0x877b4b03202c33b9)
+#define BB_HASH_BOARD_V2 UINT64_C(0xac665171d3c0ad86)
+#define BB_HASH_RELAY_V1 UINT64_C(0xf7ccf877eb4b4a73)
 
 #define BB_STAT_MAGIC UINT32_C(0x31525342)
 #define BB_STAT_VERSION UINT16_C(1)
@@ -966,7 +966,8 @@ struct bb_board_header {
   uint64_t mirror_heard;
   uint64_t mirror_behind_ns;
   uint64_t mirror_vetoed;
-  uint64_t reserved5[3];
+  uint64_t mirror_origin;
+  uint64_t reserved5[2];
   char mirror_site[32];
   struct bb_master_name mirror_names[6];
   struct bb_link_evidence evidence[32];
@@ -1042,7 +1043,8 @@ BB_STATIC_ASSERT(offsetof(struct bb_board_header, mirror_followed) == 744, "boar
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, mirror_heard) == 752, "board_header.mirror_heard");
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, mirror_behind_ns) == 760, "board_header.mirror_behind_ns");
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, mirror_vetoed) == 768, "board_header.mirror_vetoed");
-BB_STATIC_ASSERT(offsetof(struct bb_board_header, reserved5) == 776, "board_header.reserved5");
+BB_STATIC_ASSERT(offsetof(struct bb_board_header, mirror_origin) == 776, "board_header.mirror_origin");
+BB_STATIC_ASSERT(offsetof(struct bb_board_header, reserved5) == 784, "board_header.reserved5");
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, mirror_site) == 800, "board_header.mirror_site");
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, mirror_names) == 832, "board_header.mirror_names");
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, evidence) == 1024, "board_header.evidence");
@@ -1325,7 +1327,7 @@ struct bb_relay_board {
   uint64_t listening_since_ns;
   uint64_t instance;
   uint64_t longest_interval_ms;
-  uint64_t reserved0;
+  uint64_t origin;
   char cluster_name[64];
   struct bb_link_evidence evidence[32];
 };
@@ -1345,7 +1347,7 @@ BB_STATIC_ASSERT(offsetof(struct bb_relay_board, heartbeat_ns) == 56, "relay_boa
 BB_STATIC_ASSERT(offsetof(struct bb_relay_board, listening_since_ns) == 64, "relay_board.listening_since_ns");
 BB_STATIC_ASSERT(offsetof(struct bb_relay_board, instance) == 72, "relay_board.instance");
 BB_STATIC_ASSERT(offsetof(struct bb_relay_board, longest_interval_ms) == 80, "relay_board.longest_interval_ms");
-BB_STATIC_ASSERT(offsetof(struct bb_relay_board, reserved0) == 88, "relay_board.reserved0");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_board, origin) == 88, "relay_board.origin");
 BB_STATIC_ASSERT(offsetof(struct bb_relay_board, cluster_name) == 96, "relay_board.cluster_name");
 BB_STATIC_ASSERT(offsetof(struct bb_relay_board, evidence) == 160, "relay_board.evidence");
 

@@ -83,6 +83,7 @@ static struct bb_board_header mirror_header(const struct bb_mirror_options *o) {
   h.longest_interval_ms = o->longest_interval_ms;
   h.mirror_masters = o->master_count;
   h.mirror_followed = o->followed;
+  h.mirror_origin = o->origin;
   memcpy(h.mirror_site, o->site, strnlen(o->site, sizeof h.mirror_site - 1));
   for (size_t i = 0; i < o->key_count; i++) h.accepted_keys[i] = o->keys[i].id + UINT64_C(1);
   for (size_t i = 0; i < o->master_count; i++)
@@ -449,30 +450,27 @@ static int recall(struct bb_mirror *m, uint32_t record, int64_t now_ns, uint64_t
   return newest_slot(b, record);
 }
 
-/* Keeps that record of the board before, unless the node has one, or there is no room. */
-static void keep_record(struct bb_mirror *m, uint32_t old) {
+/* Keeps that record of the board before, of which origin it is, unless the node has one, was forgotten (the board goes
+ * on, and lacks it), or there is no room. */
+static void keep_record(struct bb_mirror *m, uint32_t old, uint64_t origin) {
   struct bb_mapped *b = &m->board;
   const char *name = record_at(&m->before, old)->name;
-  if (newest_slot(&m->before, old) < 0 || bb_record_of(b, name, bb_hash_of(b, name)) != NONE ||
-      b->header->count + m->kept >= m->capacity)
+  if ((origin != 0 && origin == b->header->mirror_origin) || newest_slot(&m->before, old) < 0 ||
+      bb_record_of(b, name, bb_hash_of(b, name)) != NONE || b->header->count + m->kept >= m->capacity)
     return;
   const uint32_t record = m->capacity - ++m->kept;
   memcpy(record_at(b, record)->name, name, sizeof record_at(b, record)->name);
   bb_copy_record(b, record, &m->before, old);
   bb_store(&record_at(b, record)->auth_proved, held_by(&m->before, old));
+  bb_store(column_word(b, record), origin);
 }
 
-/* Keeps what the board before remembers of nodes that this master does not know. Those that it has forgotten are gone:
- * its board goes on, and lacks them. */
+/* Keeps what the board before remembers of nodes that this master does not know. */
 static void keep_others(struct bb_mirror *m) {
-  const struct bb_board_header *h = m->before.header, *now = m->board.header;
-  const bool is_same = h->mirror_followed == m->followed, goes_on =
-      now->instance > h->instance || (now->instance == h->instance && m->header.since_ns <= (int64_t)h->heartbeat_ns);
-  if (!is_same || !goes_on)
-    for (uint32_t i = 0; i < h->count; i++) keep_record(m, i);
-  /* Of two masters, neither knows those that the board before kept. */
-  if (is_same || h->mirror_masters > 2)
-    for (uint32_t i = h->capacity; i-- > h->count && bb_is_name(record_at(&m->before, i)->name);) keep_record(m, i);
+  const struct bb_board_header *h = m->before.header;
+  for (uint32_t i = 0; i < h->count; i++) keep_record(m, i, h->mirror_origin);
+  for (uint32_t i = h->capacity; i-- > h->count && bb_is_name(record_at(&m->before, i)->name);)
+    keep_record(m, i, bb_load(column_word(&m->before, i)));
 }
 
 /* Whether a node that is silent is silent since that report: the master before may not have heard it. */

@@ -22,7 +22,7 @@ struct bb_mirror_options {
   uint32_t capacity;
   int64_t uncertain_after_ns, silent_after_ns; /* The master's limits. */
   uint64_t longest_interval_ms; /* 0: no limit */
-  uint64_t instance;
+  uint64_t instance, origin; /* of the master's board */
   int64_t now_ns;  /* Every link listens since then. */
   /* Without keys the relay's word is enough. With them each report has to be proved and in order as a receiver has it
    * (order.h), by the master's stamps. */

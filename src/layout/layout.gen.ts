@@ -1,8 +1,8 @@
 // Generated from the documents in proto/. Do not edit: change these and run `npm run generate`.
 
 export const HASH_STAT_V1 = 0xf0b4d862878e67acn;
-export const HASH_BOARD_V2 = 0x80a05040c5a9acc5n;
-export const HASH_RELAY_V1 = 0x877b4b03202c33b9n;
+export const HASH_BOARD_V2 = 0xac665171d3c0ad86n;
+export const HASH_RELAY_V1 = 0xf7ccf877eb4b4a73n;
 
 /** Numbers that the documents name. */
 export const constants = {
@@ -276,7 +276,8 @@ export const structs = {
       mirror_heard: { offset: 752, type: 'u64', count: 0, unit: 'id', kind: '' },
       mirror_behind_ns: { offset: 760, type: 'u64', count: 0, unit: 'ns', kind: '' },
       mirror_vetoed: { offset: 768, type: 'u64', count: 0, unit: 'count', kind: '' },
-      reserved5: { offset: 776, type: 'u64', count: 3, unit: '', kind: 'reserved' },
+      mirror_origin: { offset: 776, type: 'u64', count: 0, unit: 'id', kind: '' },
+      reserved5: { offset: 784, type: 'u64', count: 2, unit: '', kind: 'reserved' },
       mirror_site: { offset: 800, type: 'char', count: 32, unit: '', kind: '' },
       mirror_names: { offset: 832, type: 'master_name', count: 6, unit: '', kind: '' },
       evidence: { offset: 1024, type: 'link_evidence', count: 32, unit: '', kind: '' },
@@ -459,7 +460,7 @@ export const structs = {
       listening_since_ns: { offset: 64, type: 'u64', count: 0, unit: 'ns', kind: '' },
       instance: { offset: 72, type: 'u64', count: 0, unit: 'count', kind: '' },
       longest_interval_ms: { offset: 80, type: 'u64', count: 0, unit: 'ms', kind: '' },
-      reserved0: { offset: 88, type: 'u64', count: 0, unit: '', kind: 'reserved' },
+      origin: { offset: 88, type: 'u64', count: 0, unit: 'id', kind: '' },
       cluster_name: { offset: 96, type: 'char', count: 64, unit: '', kind: '' },
       evidence: { offset: 160, type: 'link_evidence', count: 32, unit: '', kind: '' },
     },

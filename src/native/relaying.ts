@@ -35,6 +35,8 @@ export interface MirrorOptions extends SharedBoardOptions {
   masters: readonly string[];
   followed: number;
   instance: bigint;
+  /** Of the master's board. */
+  origin: bigint;
   nowNs: bigint;
 }
 

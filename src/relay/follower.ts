@@ -44,6 +44,7 @@ const NO_LIMITS = {
   silentAfterNs: 10_500_000_000n,
   longestIntervalMs: 0,
   instance: 0n,
+  origin: 0n,
 };
 
 function limitsOf({
@@ -51,12 +52,14 @@ function limitsOf({
   silent_after_ns,
   longest_interval_ms,
   instance,
+  origin,
 }: RelayBoard): typeof NO_LIMITS {
   return {
     uncertainAfterNs: uncertain_after_ns,
     silentAfterNs: silent_after_ns,
     longestIntervalMs: Number(longest_interval_ms),
     instance: BigInt(instance ?? 0),
+    origin: BigInt.asIntN(64, origin),
   };
 }
 

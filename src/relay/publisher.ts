@@ -3,13 +3,12 @@
 
 import { createHash, createPublicKey, type KeyObject, randomBytes } from 'node:crypto';
 import { type Decoded, decode } from '../layout/codec.js';
-import { bits } from '../layout/layout.gen.js';
+import { bits, structs } from '../layout/layout.gen.js';
 import { type BoardMapping, SNAPSHOT_HEAD, SWEEP, Sweep } from '../native/index.js';
 import type { Log } from '../service/log.js';
 import { tryBoard } from '../shm/reader.js';
 import type { Bus, Message } from './bus.js';
 import {
-  BOARD_BYTES,
   boardOf,
   type Envelope,
   entriesOf,
@@ -24,6 +23,7 @@ import {
   readPing,
   readPong,
   scratch,
+  viewOf,
   writePing,
   writePong,
 } from './relaywire.js';
@@ -51,7 +51,10 @@ export const monotonicNs = () => process.hrtime.bigint();
 interface Carried {
   readonly mapping: BoardMapping;
   readonly sweep: Sweep;
+  /** Of the file. */
   readonly id: bigint;
+  /** The same for all copies of a board. */
+  readonly origin: bigint;
   readonly bootId: bigint;
 }
 
@@ -74,12 +77,9 @@ export function headerOf(mapping: BoardMapping): Decoded<'board_header'> | undef
   return mapping.snapshot(0) ? decode('board_header', new DataView(buffer.buffer, SNAPSHOT_HEAD.bytes), 0) : undefined;
 }
 
-/** A number that identifies the board's file. A board whose clock goes back counts as another one: `salt`. */
-function boardIdOf(header: Decoded<'board_header'>, salt: number): bigint {
-  const { master_boot_id, created_real_ns, index_seed, lock_inode } = header;
-  const text = [master_boot_id, created_real_ns, index_seed, lock_inode, salt].join(' ');
-  return createHash('sha256').update(text).digest().readBigUInt64LE();
-}
+/** A number made of these, by which nobody learns them. */
+const numberOf = (...parts: (bigint | number)[]): bigint =>
+  createHash('sha256').update(parts.join(' ')).digest().readBigUInt64LE();
 
 export class Relay {
   readonly counts = { batches: 0, bytes: 0, reports: 0, indexes: 0, pongs: 0, asked: 0, refused: 0 };
@@ -228,10 +228,12 @@ export class Relay {
       opened.board.unmap();
       return undefined;
     }
-    const id = boardIdOf(header, this.#salt);
+    const { master_boot_id: bootId, created_real_ns, index_seed, lock_inode } = header;
+    // A board whose clock goes back counts as another file.
+    const id = numberOf(bootId, created_real_ns, index_seed, lock_inode, this.#salt);
     const sweep = new Sweep(opened.board);
     sweep.prime();
-    this.#carried = { mapping: opened.board, sweep, id, bootId: header.master_boot_id };
+    this.#carried = { mapping: opened.board, sweep, id, origin: numberOf(index_seed), bootId };
     this.#indexWanted = true;
     this.#indexNs = undefined;
     return this.#carried;
@@ -293,6 +295,7 @@ export class Relay {
       this.#close();
       return;
     }
+    viewOf(board).setBigUint64(structs.relay_board.fields.origin.offset, carried.origin, true);
     for (;;) {
       const { state, bytes, entries } = sweep.next(entriesOf(this.#scratch));
       if (state === SWEEP.cut) {
@@ -316,7 +319,7 @@ export class Relay {
       if (complete && thorough) this.#publishIndex(carried, taken, now);
       break;
     }
-    const { state: flags } = decode('relay_board', new DataView(board.buffer, board.byteOffset, BOARD_BYTES), 0);
+    const { state: flags } = decode('relay_board', viewOf(board), 0);
     // A retired board has its successor at the path already, so the path is looked at again at once.
     if (((flags >> BigInt(bits.board_state.retired)) & 1n) === 1n) {
       this.#close();

@@ -34,7 +34,7 @@ export type RelayHead = Decoded<'relay_head'>;
 export type RelayBoard = Decoded<'relay_board'>;
 type Pong = Decoded<'relay_pong'> & { readonly nonceText: string };
 
-function viewOf(bytes: Uint8Array): DataView {
+export function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 

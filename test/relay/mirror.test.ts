@@ -2,7 +2,7 @@
 // and clocks: no node is called silent that a master heard within the limit, none live that no master heard; and
 // afterwards the mirror agrees with the master.
 //
-// @seconds 12
+// @seconds 14
 // @rest
 
 import { randomBytes } from 'node:crypto';
@@ -386,6 +386,68 @@ t.test('what is kept of a node that the next master does not know outlives anoth
   m2.killRelay();
   w.run(15n * S);
   t.same([followed(), told()], ['m1', before]);
+});
+
+t.test('what is kept of a node goes when its own master has forgotten it, and with no other board', async t => {
+  /** What happens to m1 while m2 is followed; starts of its receiver are many, so its count of them says nothing. */
+  const fates: [what: string, fate: (m1: Master) => void, count: number][] = [
+    ['it runs on', () => {}, 1],
+    [
+      'it is booted, and its receiver started again and again',
+      m1 => {
+        rmSync(m1.path);
+        for (let i = 0; i < 3; i++) {
+          m1.startReceiver();
+          m1.endReceiver();
+        }
+        m1.startReceiver();
+      },
+      1,
+    ],
+    [
+      'it forgets the node',
+      m1 => {
+        m1.startReceiver();
+        m1.writer.forget(['node21']);
+      },
+      0,
+    ],
+  ];
+  for (const [what, fate, count] of fates)
+    for (const isAway of what === 'it runs on' ? [false] : [false, true]) {
+      const { w, m1, m2 } = twoMasters(t);
+      m1.startRelay();
+      w.startMirror();
+      const [node] = w.addNodes(1) as [Node];
+      node.cut.add('m2');
+      w.run(2n * S);
+      node.dead = true;
+      w.run(13n * S);
+      const memory = () => [...w.mirror().nodes()].find(({ name }) => name === node.name)?.memory;
+      t.equal(memory()?.silence?.count, 1);
+      if (!isAway) {
+        m2.startRelay();
+        w.run(2n * S);
+        m1.killRelay();
+        w.run(5n * S);
+        t.equal(w.follower?.followed, 'm2');
+      } else {
+        w.follower?.end();
+        w.follower = undefined;
+        m1.killRelay();
+      }
+      if (what !== 'it runs on') m1.endReceiver();
+      fate(m1);
+      m1.startRelay();
+      if (isAway) w.startMirror();
+      w.run(2n * S);
+      m2.killRelay();
+      w.run(5n * S);
+      t.equal(w.follower?.followed, 'm1');
+      node.dead = false;
+      w.run(3n * S);
+      t.equal(memory()?.silence?.count ?? 0, count, `${what}${isAway ? ', and no mirror runs' : ''}`);
+    }
 });
 
 t.test('the last reports of a node have reached one of two masters only', async t => {
@@ -1290,6 +1352,7 @@ t.test("neither side touches the other one's board", async t => {
       silentAfterNs: 2n,
       longestIntervalMs: 0,
       instance: 0n,
+      origin: 0n,
       nowNs: 0n,
       ...trustOptions(undefined),
     });

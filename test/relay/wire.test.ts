@@ -232,6 +232,7 @@ t.test(
       silentAfterNs: 10_500_000_000n,
       longestIntervalMs: 0,
       instance: 1n,
+      origin: 1n,
       nowNs: 1_000_000_000_000n,
       ...trustOptions(undefined),
     };

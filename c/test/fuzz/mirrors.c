@@ -83,6 +83,7 @@ static void begin(struct play *p, bool verifies, uint32_t room, uint32_t followe
                                       .uncertain_after_ns = UNCERTAIN,
                                       .silent_after_ns = SILENT,
                                       .instance = ++instance,
+                                      .origin = instance % 3,
                                       .now_ns = p->now_ns,
                                       .keys = &key,
                                       .key_count = verifies,
