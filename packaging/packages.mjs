@@ -69,7 +69,7 @@ const DOC = 'usr/share/doc/beoboard/';
  * keys are never removed. `written`: what it may leave in memory, or in folders of its own. `musl`: it contains musl,
  * and so must have its licence. `python`: its module. `recommends`: packages of this table. `splits`: the package whose
  * older versions had some of its files and units; `replaces`: one whose place it takes. What an administrator decided
- * about their units stays, and what ran runs.
+ * about their units stays, and what ran runs. `next`: what an administrator has to do after a first installation.
  */
 export const PACKAGES = {
   'beoboard-common': {
@@ -108,6 +108,7 @@ export const PACKAGES = {
     musl: true,
     units: { 'beoboard-send.service': { enabled: true } },
     purges: ['/etc/beoboard/send.toml'],
+    next: 'beoboard-send: it starts when there is /etc/beoboard/send.toml (as /usr/share/beoboard/send.toml): systemctl restart beoboard-send',
     files: [
       ['{built}/beoboard-send', 'usr/sbin/'],
       ['c/sender/beoboard-send.8', `${MAN}/man8/`],
@@ -155,7 +156,12 @@ export const PACKAGES = {
     purges: ['ganglia', 'journal-*', 'prometheus', 'slurm', 'web', 'bridge', 'relay', 'mirror', 'send'].map(
       name => `/etc/beoboard/${name}.toml`,
     ),
-    written: ['/var/lib/beoboard-bridge', '/var/log/beoboard', '/run/beoboard-bridge', '/run/beoboard-journal'],
+    // The folder of the boards is of beoboard-common, which may stay.
+    written: [
+      ...['/dev/shm/beoboard/*', '/dev/shm/beoboard/.[!.]*'],
+      ...['/var/lib/beoboard-bridge', '/var/log/beoboard', '/run/beoboard-bridge', '/run/beoboard-journal'],
+    ],
+    next: 'beoboard: the receiver listens on this machine only; edit /etc/beoboard/receive.toml, systemctl restart beoboard-receive, beoboard check --setup',
     files: [
       ['{built}/program', 'usr/lib/beoboard/'],
       ['-> ../lib/beoboard/dist/bin/beoboard.cjs', 'usr/bin/beoboard'],
@@ -183,6 +189,8 @@ export const PACKAGES = {
       ['packaging/completions/_beoboard', 'usr/share/zsh/{zsh}/_beoboard'],
       ['packaging/completions/beoboard.fish', 'usr/share/fish/vendor_completions.d/'],
       ['README.md', DOC],
+      ['CHANGELOG.md', DOC],
+      ['CONTRIBUTING.md', DOC],
       ['docs', `${DOC}docs/`],
       ['proto/board-v2.md', `${DOC}proto/`],
       ['proto/relay-v1.md', `${DOC}proto/`],
@@ -299,6 +307,7 @@ export const PACKAGES = {
     musl: true,
     units: { 'beoboard-supermon.service': { enabled: true }, 'beoboard-mon.service': {} },
     purges: ['/etc/beoboard/supermon.toml'],
+    next: 'beoboard-supermon: it serves when there is /etc/beoboard/supermon.toml: systemctl restart beoboard-supermon',
     files: [
       ['{built}/program/dist/bin/supermon-*.cjs', 'usr/lib/beoboard/dist/bin/'],
       ['{built}/program/dist/bin/zoom-*.cjs', 'usr/lib/beoboard/dist/bin/'],

@@ -144,6 +144,8 @@ fi`;
 /** The sender of another package, whose user has changed. */
 const OTHER_SENDER = 'beoboard-send.service';
 const HAS_OTHER_SENDER = `[ -e /usr/lib/systemd/system/${OTHER_SENDER} ]`;
+/** The last line of a first installation. */
+const tellNext = ({ next }, isFirst) => next && when(isFirst, `echo "${next}"`);
 /** dpkg goes back to an older version, which may know nothing of this. */
 const DOWNGRADE = `[ "$1" = upgrade ] && dpkg --compare-versions "$2" lt "$(dpkg-query -W -f '\${Version}' "$DPKG_MAINTSCRIPT_PACKAGE")"`;
 
@@ -186,6 +188,7 @@ export function debScripts(pack) {
         ),
         makesMaster(pack) && when(HAS_OTHER_SENDER, about([OTHER_SENDER], restart)),
       ),
+      tellNext(pack, FIRST),
     ),
     prerm: lines(
       // What Python has compiled is not in the package.
@@ -251,6 +254,7 @@ export function rpmScripts(pack) {
       // The presets of the system decide whether a unit starts at boot; those of EL say no.
       when('[ "$1" -eq 1 ]', about(all, quietly('systemctl --no-reload preset UNITS'))),
       when(RUNS, reload, makesMaster(pack) && about([OTHER_SENDER], restart)),
+      tellNext(pack, '[ "$1" -eq 1 ]'),
     ),
     preun: when(
       '[ "$1" -eq 0 ]',

@@ -41,7 +41,7 @@ const PATIENCE_MS = 10_000;
 function unitLines(): SetupLine[] {
   const { status, stdout } = spawnSync(
     'systemctl',
-    ['show', '--property=Id,ActiveState,UnitFileState,ConditionResult,ConditionTimestamp', 'beoboard-*.service'],
+    ['show', '--property=Id,ActiveState,UnitFileState,ConditionResult,ConditionTimestamp,Result', 'beoboard-*.service'],
     { encoding: 'utf8', timeout: PATIENCE_MS, stdio: ['ignore', 'pipe', 'ignore'] },
   );
   if (status !== 0) return [];
@@ -58,9 +58,14 @@ function unitLines(): SetupLine[] {
       ConditionResult === 'no' &&
       ConditionTimestamp !== '',
   );
+  const mirrored = units.filter(({ Result }) => Result === 'exec-condition');
   const active = units.filter(({ ActiveState }) => ActiveState === 'active');
   return [
     ...failed.map(unit => ['units', 'wrong', `${named([unit])} has failed: journalctl -u ${named([unit])}`] as const),
+    ...mirrored.map(
+      unit =>
+        ['units', 'note', `not started, because by mirror.toml a mirror has its board: ${named([unit])}`] as const,
+    ),
     ...(skipped.length === 0
       ? []
       : [

@@ -24,6 +24,7 @@ export interface Package {
   units?: Record<string, { enabled?: boolean; instance?: string }>;
   files: [from: string | null, to: string][];
   purges?: string[];
+  next?: string;
 }
 interface Scripts {
   debScripts(pack: Package): Record<string, string>;

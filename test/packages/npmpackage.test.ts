@@ -4,8 +4,8 @@
 // @rest
 
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { folder, ROOT } from '../kit/places.js';
@@ -23,9 +23,25 @@ t.test('a package: what is in it, and what it says until its addon is built', t 
   must('tar', ['xf', packed]);
   const root = join(dir, 'package');
   t.same(
-    readdirSync(root).filter(name => /^(test|bench|build|node_modules|src|docs)$/.test(name)),
+    readdirSync(root).filter(name => /^(test|bench|build|node_modules|src)$/.test(name)),
     [],
     'nothing that its users have no use for',
+  );
+  const documents = ['README.md', ...readdirSync(join(root, 'docs')).map(name => `docs/${name}`)];
+  const links = documents
+    .filter(name => name.endsWith('.md'))
+    .flatMap(name =>
+      [
+        ...readFileSync(join(root, name), 'utf8')
+          .replaceAll(/`[^`]*`/g, '')
+          .matchAll(/\]\((?!https?:)([^)#\s]+)[^)]*\)/g),
+      ].map(([, to = '']) => normalize(join(name, '..', to))),
+    );
+  t.ok(links.length > 100);
+  t.same(
+    [...new Set(links)].filter(to => !existsSync(join(root, to))),
+    [],
+    'what its README and documents link to is there',
   );
   t.same(
     (readdirSync(root, { recursive: true }) as string[]).filter(path => /(^|\/)(test|fuzz|proof)$/.test(path)),

@@ -346,10 +346,12 @@ t.test(
     put('etc/beoboard/journal-site2.toml', '');
     put('var/log/beoboard/default/lock', '');
     put('run/beoboard-journal/default.json', '');
+    for (const name of ['board', '.board.acks.lock']) put(`dev/shm/beoboard/${name}`, '');
     t.ok(existsSync(at('etc/beoboard/journal-default.toml')));
     dpkg('-P', 'beoboard-send');
     t.ok(existsSync(at('etc/beoboard/send.toml')), 'a file that another unit reads outlives a purge');
     dpkg('-P', 'beoboard');
+    t.same(readdirSync(at('dev/shm/beoboard')), [], 'a purge leaves no board, also where its folder stays');
     const { stdout } = within(
       'find',
       '/etc',
@@ -414,7 +416,10 @@ t.test("a master's sender gets a key file of its own, and it is said", { skip: m
   const copied = (file: string) => [
     `beoboard: the sender of a master is the user beoboard-send: copied ${file} to ${OWN}, and changed key-file in ${OPTIONS}`,
   ];
-  t.same(dpkg('-i', deb('beoboard')), copied('/etc/beoboard/node.key'));
+  // The last line of a first installation, and of no upgrade, says what to do next.
+  const { next = '' } = PACKAGES.beoboard as Package;
+  t.match(next, /beoboard check --setup$/);
+  t.same(dpkg('-i', deb('beoboard')), [...copied('/etc/beoboard/node.key'), next]);
   has('of node1', 'beoboard-send');
   t.equal(facts('/etc/beoboard/node.key'), 'beoboard:beoboard 600', 'the one before stays as it was');
   t.same(dpkg('-i', deb('beoboard', 3), '/beoboard-send.deb'), [], 'an upgrade has nothing left to do');
