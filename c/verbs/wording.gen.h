@@ -105,6 +105,7 @@
 static const struct {
   const char *meaning, *sends, *why;
 } reason_words[BB_REASON_COUNT] = {
+  [BB_REASON_MAGIC] = {.meaning = "no report; beoboard-send --check sends such"},
   [BB_REASON_CLUSTER] = {.meaning = "of another cluster"},
   [BB_REASON_RESERVED] = {.meaning = "reserved bytes are set"},
   [BB_REASON_INTERVAL] = {.meaning = "an interval out of range"},
@@ -114,7 +115,7 @@ static const struct {
     .why = "it has no key file, or somebody forges reports"},
   [BB_REASON_KEY_ID] = {.meaning = "signed with a key that the receiver does not have",
     .sends = "reports signed with a key that the receiver does not have",
-    .why = "its key is of another cluster, or an old one"},
+    .why = "its key is of another cluster, an old one, or a new one that this master's key file lacks"},
   [BB_REASON_TAG] = {.meaning = "a wrong signature",
     .sends = "reports with false signatures",
     .why = "its key is of another cluster, or somebody forges reports"},

@@ -43,12 +43,13 @@ export const sentences = {
 
 /** What a reason means; `sends`: of a missing or false signature, otherwise empty. */
 export const reasonWords: Readonly<Record<string, { meaning: string; sends: string; why: string }>> = {
+  magic: {"meaning":"no report; beoboard-send --check sends such","sends":"","why":""},
   cluster: {"meaning":"of another cluster","sends":"","why":""},
   reserved: {"meaning":"reserved bytes are set","sends":"","why":""},
   interval: {"meaning":"an interval out of range","sends":"","why":""},
   range: {"meaning":"a value out of range","sends":"","why":""},
   auth_missing: {"meaning":"no signature, or a weaker one than required","sends":"reports without the required signature","why":"it has no key file, or somebody forges reports"},
-  key_id: {"meaning":"signed with a key that the receiver does not have","sends":"reports signed with a key that the receiver does not have","why":"its key is of another cluster, or an old one"},
+  key_id: {"meaning":"signed with a key that the receiver does not have","sends":"reports signed with a key that the receiver does not have","why":"its key is of another cluster, an old one, or a new one that this master's key file lacks"},
   tag: {"meaning":"a wrong signature","sends":"reports with false signatures","why":"its key is of another cluster, or somebody forges reports"},
   stranger: {"meaning":"not in the receiver's --nodes","sends":"","why":""},
   rival: {"meaning":"another run or boot of that name is live","sends":"","why":""},

@@ -19,10 +19,19 @@ const MOST_LINES = 2;
 interface KeyFileKind {
   readonly most: number;
   readonly wrong: string;
+  /** The command that makes such a file, if one of ours does. */
+  readonly maker?: string;
   /** A secret is for its owner alone, a key that is shown comes from one who is trusted, and the rest from anybody. */
   readonly is: 'secret' | 'shown' | 'open';
 }
-const KEY: KeyFileKind = { most: 4096, wrong: 'is not a key file; beoboard keygen makes one', is: 'secret' };
+const madeBy = (maker: string): KeyFileKind => ({
+  most: 4096,
+  wrong: `is not a key file; ${maker} makes one`,
+  maker,
+  is: 'secret',
+});
+const KEY = madeBy('beoboard keygen');
+const RELAY_KEY = madeBy('beoboard keygen --relay');
 /** Creds hold a JWT, which may be long, and all authorities of a system have some 250 kB. */
 const FOR_NATS: KeyFileKind = {
   most: 4 << 20,
@@ -75,14 +84,19 @@ const chown = (path: string) => `run chown ${userName(process.geteuid?.() ?? 0)}
 const DENIED: readonly (string | undefined)[] = ['EACCES', 'EPERM'];
 
 /** Opens a file, and returns what `parse` makes of its text. Throws an InputError that begins with the path. */
-function readFile<T>(path: string, { most, wrong, is }: KeyFileKind, parse: (text: string) => T, also?: number): T {
+function readFile<T>(
+  path: string,
+  { most, wrong, maker, is }: KeyFileKind,
+  parse: (text: string) => T,
+  also?: number,
+): T {
   const read = () => {
     let fd: number;
     try {
       fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
     } catch (error) {
       const isDenied = is !== 'open' && DENIED.includes((error as NodeJS.ErrnoException).code);
-      const [key, made] = is === 'open' ? ['', ''] : ['key ', '; beoboard keygen makes one'];
+      const [key, made] = maker === undefined ? ['', ''] : ['key ', `; ${maker} makes one`];
       const advice = isDenied ? chown(path) : `name a ${key}file that this user can read${made}`;
       const wrong = new InputError(`${oneLine(path)}: cannot be read: ${whyUnreadable(error)}; ${advice}`);
       throw Object.assign(wrong, { isDenied });
@@ -153,13 +167,13 @@ function parseRelayKey(text: string, wanted: 'relay' | 'relay-public'): Buffer {
 
 /** The key with which a relay signs, in a file only its owner can read. Throws an InputError that names the path. */
 export function readRelayKey(path: string): KeyObject {
-  const seed = readFile(path, KEY, text => parseRelayKey(text, 'relay'), findUser(RELAY)?.uid);
+  const seed = readFile(path, RELAY_KEY, text => parseRelayKey(text, 'relay'), findUser(RELAY)?.uid);
   return createPrivateKey({ key: Buffer.concat([PRIVATE_DER, seed]), format: 'der', type: 'pkcs8' });
 }
 
 /** The key by which a relay is verified; likewise, and nobody else may be able to write the file. */
 export function readRelayPublicKey(path: string): KeyObject {
-  const bytes = readFile(path, { ...KEY, is: 'shown' }, text => parseRelayKey(text, 'relay-public'));
+  const bytes = readFile(path, { ...RELAY_KEY, is: 'shown' }, text => parseRelayKey(text, 'relay-public'));
   return createPublicKey({ key: Buffer.concat([PUBLIC_DER, bytes]), format: 'der', type: 'spki' });
 }
 

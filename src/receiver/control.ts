@@ -199,7 +199,11 @@ export async function askReceiver<R extends Request>(
     const { code, message } = error as NodeJS.ErrnoException;
     if (['ENOENT', 'ENOTDIR', 'ECONNREFUSED'].includes(code ?? '')) throw new NobodyThere(message);
     if (code === 'EACCES')
-      throw new Error(`${path} belongs to another user; run as the user of the receiver, or as root`);
+      throw new Error(
+        process.geteuid?.() === 0
+          ? `${path} is not its owner's own, or leads to what is not: permission denied`
+          : `${path} belongs to another user; run as the user of the receiver, or as root`,
+      );
     throw error;
   } finally {
     socket?.destroy();

@@ -282,7 +282,7 @@ export function stateFile(folder: string): LeftFile<StateResult> {
         return nothing(`${path} is not there; start beoboard scheduler on this machine (docs/slurm.md)`);
       if (error.code === 'EACCES')
         return nothing(
-          `${path} cannot be read by this user; ask the administrator to add you to the group beoboard-jobs`,
+          `${path} cannot be read by this user, who is not in the group beoboard-jobs: usermod -aG beoboard-jobs USER; a service: SupplementaryGroups=beoboard-jobs in its unit`,
         );
       return nothing(oneLine(error.message));
     },
