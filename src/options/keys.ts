@@ -84,12 +84,8 @@ const chown = (path: string) => `run chown ${userName(process.geteuid?.() ?? 0)}
 const DENIED: readonly (string | undefined)[] = ['EACCES', 'EPERM'];
 
 /** Opens a file, and returns what `parse` makes of its text. Throws an InputError that begins with the path. */
-function readFile<T>(
-  path: string,
-  { most, wrong, maker, is }: KeyFileKind,
-  parse: (text: string) => T,
-  also?: number,
-): T {
+function readFile<T>(path: string, kind: KeyFileKind, parse: (text: string) => T, also?: number): T {
+  const { most, wrong, maker, is } = kind;
   const read = () => {
     let fd: number;
     try {

@@ -119,10 +119,17 @@ if (!INSIDE) {
     const ownerOf = (path: string) => statSync(path).uid;
 
     // Setting it up.
-    const [receive = '', ...made] = fence('security.md', 'beoboard receive').reverse();
-    const said = made.reverse().map(perform).join('');
+    const made = fence('start.md', 'beoboard keygen /etc/beoboard/cluster.key').filter(command =>
+      /beoboard\/nodes$|keygen/.test(command),
+    );
+    const said = ['install -d -m 755 /etc/beoboard', ...made].map(perform).join('');
     t.match(said, /cluster\.key, a cluster key with number 1; owner: beoboard\n.*128 nodes in \S+; owner: root\n/);
-    t.match(receive, /^beoboard receive /);
+    const give = (node: string) =>
+      perform(
+        `ssh ${node} install -D -m 600 -o beoboard /dev/stdin /etc/beoboard/node.key </etc/beoboard/keys/${node}.key`,
+      );
+    for (const node of ['node001', 'node002']) give(node);
+    const receive = 'beoboard receive --key-file /etc/beoboard/cluster.key --require node';
     t.equal(ownerOf('/etc/beoboard/cluster.key'), BEOBOARD);
     t.equal(ownerOf('/etc/beoboard/keys/node001.key'), 0);
     t.equal(ownerOf('/run/nodes/node001/node.key'), BEOBOARD);
@@ -139,7 +146,10 @@ if (!INSIDE) {
     await provedBy('node001,node:1', 'node002,node:1');
 
     // A node more.
-    for (const command of fence('start.md', '--nodes node129')) perform(command);
+    for (const command of fence('start.md', '--nodes node129')) if (/keygen/.test(command)) perform(command);
+    perform(
+      'ssh node129 install -D -m 600 -o beoboard /dev/stdin /etc/beoboard/node.key </etc/beoboard/keys/node129.key',
+    );
     const three = send('node129');
     await provedBy('node001,node:1', 'node002,node:1', 'node129,node:1');
     three.child.kill('SIGTERM');

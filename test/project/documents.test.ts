@@ -114,6 +114,7 @@ const NOT_RUN: [what: RegExp, why: string][] = [
   [/^amtool silence /, 'it needs an Alertmanager that runs'],
   [/^beoboard zoom (node|--play)/, 'it needs a node to log in to; `zoom/zoom` runs it by what stands for ssh'],
   [/^usermod /, 'anna is nobody here'],
+  [/^(setup_(node|master)\b|for .* setup_node )/, 'it needs hosts that answer; `packages/firstday` runs it'],
   ...(process.env[MATRIX] === undefined ? ONLY_IN_MATRIX : []),
   [/^node (FILE|-e 0)$/, 'it is a way to call a program, and no command of ours'],
 ];
@@ -127,10 +128,13 @@ const NAMES: Record<string, string> = { VERB: 'status', FIELD: 'cpu_iowait_pm', 
 
 /** What the document tells its reader to do by hand before a command. */
 const BEFORE: [command: string, what: string][] = [
-  ['beoboard keygen /etc/beoboard/cluster.key', 'install -d -m 755 /etc/beoboard'],
   [
-    'beoboard send --to MASTER --key-file /etc/beoboard/node.key',
-    'cp /etc/beoboard/keys/node001.key /etc/beoboard/node.key',
+    `sed -i 's/^listen = .*/listen = ["0.0.0.0"]/' /etc/beoboard/receive.toml`,
+    'install -D -m 644 packaging/config/receive.toml /etc/beoboard/receive.toml',
+  ],
+  [
+    'install -m 600 -o beoboard-send -g beoboard-send /etc/beoboard/keys/node001.key /etc/beoboard/send.key',
+    'install -d -m 755 /etc/beoboard/keys && beoboard keygen /etc/beoboard/cluster.key && beoboard keygen /etc/beoboard/keys/node001.key',
   ],
   ['install -D -m 600 -o beoboard node.key /etc/beoboard/node.key', 'beoboard keygen node.key'],
   ['beoboard keygen --relay /etc/beoboard/relay.key', 'install -d -m 755 /etc/beoboard'],
@@ -160,7 +164,7 @@ const AFTER: [command: string, what: string][] = [
 
 /** Commands for which an exit code other than 0 is correct. */
 const ANSWERS: [command: RegExp, code: number, why: string][] = [
-  [/^beoboard forget node(\[|128)/, 1, 'of most of these nodes there is no record'],
+  [/^beoboard forget node(\[|129)/, 1, 'of most of these nodes there is no record'],
   [/^beoboard clear /, 1, 'all problems of this node are measured'],
   [/^beoboard check --setup$/, 1, 'no other machine reports here'],
   [/^beoboard (nodes .*--for slurm|jobs( 4711)?)$/, 1, 'nobody reads Slurm here'],
