@@ -133,8 +133,10 @@ class Summed {
     return this.#sinceNs !== undefined && nowNs - this.#sinceNs < BigInt(UNREAD_MS) * 1_000_000n;
   }
 
-  are(members: readonly { name: string }[]): void {
-    this.names = new Set(members.map(({ name }) => name));
+  are(names: Iterable<string>, others: readonly { name: string }[] = []): void {
+    const all = new Set(names);
+    for (const { name } of others) all.delete(name);
+    this.names = all;
   }
 }
 
@@ -289,7 +291,7 @@ export class Collector {
     this.#check('many others', entries !== undefined, tooMany(devices, 'network interfaces'));
     if (entries === undefined) return undefined;
     const { net, net_rest } = entries;
-    this.#summedLinks.are(interfaces.filter(({ name }) => links.has(name) && !net.some(one => one.name === name)));
+    this.#summedLinks.are(links.keys(), net);
     return { net, net_rest: net_rest ?? {} };
   }
 
@@ -307,7 +309,7 @@ export class Collector {
     if (names === undefined) return;
     const whole = all.filter(({ name }) => names.has(name));
     this.#disks = { at: nowNs, whole, serials: whole.map(({ name }) => wholeDisks.serial(name)) };
-    this.#summedDisks.are(whole);
+    this.#summedDisks.are(names);
     const sum = sumDisks(whole, this.#diskSum, name => wholeDisks.serial(name));
     this.#check('many disks', sum !== undefined, tooMany(constants.most.devices, 'whole disks'));
     put('disk', sum);

@@ -430,14 +430,15 @@ const RANGE_MOST = 16_384;
  */
 function ranges(numbers: ReadonlyMap<number, readonly number[]>): string[] {
   // After 09, 10 belongs to the numbers of two digits; without such a number, 9 and 10 are in one range.
-  const widths = new Map<number, number[]>([[0, []]]);
+  const widths = new Map<number, readonly number[]>([[0, []]]);
   for (const [digits, some] of numbers) {
     const width = digits > 0 ? digits : numbers.has(-digits) ? -digits : 0;
-    widths.set(width, (widths.get(width) ?? []).concat(some));
+    const before = widths.get(width) ?? [];
+    widths.set(width, before.length === 0 ? some : before.concat(some));
   }
   const found: { first: number; width: number; text: string }[] = [];
   for (const [width, some] of widths) {
-    const sorted = Float64Array.from(some).sort();
+    const sorted = new Float64Array(some).sort();
     for (let i = 0; i < sorted.length; ) {
       const first = sorted[i] ?? 0;
       let last = first;
@@ -461,9 +462,10 @@ function ranges(numbers: ReadonlyMap<number, readonly number[]>): string[] {
 export function foldParts(names: Iterable<string>): string[] {
   const alone = new Set<string>();
   const groups = new Map<string, Map<number, number[]>>();
-  // Neighbours nearly always have the same prefix, so it is looked up once.
+  // Neighbours nearly always have the same prefix and as many digits, so these are looked up once.
   let prefix = '';
   let group = new Map<number, number[]>();
+  let [width, same]: [number, number[]] = [0, []];
   for (const name of names) {
     const at = lastDigits(name);
     if (at === 0 || at === name.length) {
@@ -474,11 +476,12 @@ export function foldParts(names: Iterable<string>): string[] {
       prefix = name.slice(0, at);
       group = groups.get(prefix) ?? new Map();
       groups.set(prefix, group);
+      width = 0;
     }
-    const number = Number(name.slice(at));
     const digits = name.length - at;
-    const width = digits > 1 && name.charCodeAt(at) === 48 ? digits : -digits;
-    getOrInsert(group, width, () => []).push(number);
+    const now = digits > 1 && name.charCodeAt(at) === ZERO ? digits : -digits;
+    if (now !== width) [width, same] = [now, getOrInsert(group, now, () => [])];
+    same.push(Number(name.slice(at)));
   }
   const parts = [...alone].map(text => [text, text] as const);
   for (const [beginning, numbers] of groups) {

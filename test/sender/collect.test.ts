@@ -643,10 +643,10 @@ t.test('clock rate and virtualisation', t => {
 t.test('links, file by file', t => {
   const { sys } = tree({ ...nic('a', 3, '10', '1'), ...link('b', 2, '10', '1') });
   const links = (names: string[]) => [...(new CountedLinks(sys).among(names.map(name => ({ name }))) ?? [])];
-  t.strictSame(links(['b', 'a', 'c']), [['a', { index: 3, state: 3, stacked: false }]]);
+  t.strictSame(links(['b', 'a', 'c']), [['a', { index: 3, id: 'a 3 ', state: 3, stacked: false }]]);
   t.strictSame(links(['lo', 'b', 'c']), [
-    ['b', { index: 2, state: 3, stacked: false }],
-    ['c', { index: Infinity, state: 0, stacked: false }],
+    ['b', { index: 2, id: 'b 2 ', state: 3, stacked: false }],
+    ['c', { index: Infinity, id: 'c Infinity ', state: 0, stacked: false }],
   ]);
   t.strictSame(withDevice(sys, ['b', 'a', 'c']), ['a']);
   t.strictSame(

@@ -76,7 +76,10 @@ export class MemberSum<K extends string> {
         isWhole = false;
         now.set(name, known);
       } else if (now.size === room) this.isFull = true;
-      else {
+      else if (known?.counts === counts && known.unreadMs === undefined) {
+        // Of thousands most have not moved, and what was made of an unchanged line is the same object.
+        now.set(name, known);
+      } else {
         this.#move(known?.counts, counts, modulo);
         now.set(name, { counts, unreadMs: undefined });
       }
@@ -99,12 +102,12 @@ export class MemberSum<K extends string> {
       return;
     }
     if (from === undefined) return;
-    const by = this.keys.map(key => grown(from[key], to[key], modulo?.[key] ?? 0));
-    if (by.includes(undefined)) return;
-    this.keys.forEach((key, i) => {
-      const [grown = 0, most = 0] = [by[i], modulo?.[key]];
-      if (most !== 0 && times(grown, 2) >= most) this.isDoubtful = true;
-      else sum[key] = add(sum[key], grown);
-    });
+    for (const key of this.keys) if (grown(from[key], to[key], modulo?.[key] ?? 0) === undefined) return;
+    for (const key of this.keys) {
+      const most = modulo?.[key] ?? 0;
+      const by = grown(from[key], to[key], most) ?? 0;
+      if (most !== 0 && times(by, 2) >= most) this.isDoubtful = true;
+      else sum[key] = add(sum[key], by);
+    }
   }
 }

@@ -14,7 +14,7 @@ import {
   whole,
 } from './kerneltext.js';
 import { MemberSum } from './membersum.js';
-import type { Link, Links } from './netlinks.js';
+import type { Links } from './netlinks.js';
 
 /** Errors and drops of both directions. */
 const COUNTS = ['rx_bytes', 'tx_bytes', 'rx_packets', 'tx_packets', 'errors', 'drops'] as const;
@@ -91,29 +91,34 @@ export function arrange(
   sum = restSum(),
 ): { net: NetEntry[]; net_rest?: NetEntry } | undefined {
   // Those without an index come last; these, and those with the same, as the kernel has them.
-  const first: { one: InterfaceCounts; link: Link }[] = [];
-  const rest: { one: InterfaceCounts; link: Link }[] = [];
-  for (const one of interfaces) {
-    const link = links.get(one.name);
+  const first: Counted[] = [];
+  const rest: Counted[] = [];
+  for (const counts of interfaces) {
+    const { name } = counts;
+    const link = links.get(name);
     if (link === undefined) continue;
+    const { index, state, id = name } = link;
+    const one = { id, counts, index, mbps: mbps.get(name) ?? 0, state };
     let at = first.length;
-    while (at > 0 && (first[at - 1]?.link.index ?? 0) > link.index) at--;
-    if (at < PLACES) first.splice(at, 0, { one, link });
-    const last = at < PLACES ? first[PLACES] : { one, link };
+    while (at > 0 && (first[at - 1]?.index ?? 0) > index) at--;
+    if (at < PLACES) first.splice(at, 0, one);
+    const last = at < PLACES ? first[PLACES] : one;
     if (last === undefined) continue;
     first.length = PLACES;
     rest.push(last);
   }
-  const net = first.map(({ one, link }) => finish({ ...one, mbps: mbps.get(one.name) ?? 0, state: link.state }, 1));
+  const net = first.map(({ counts, mbps, state }) => finish({ ...counts, mbps, state }, 1));
   // Their order does not matter, because they are only added up.
-  const total = sum.add(
-    rest.map(({ one, link }) => ({ id: `${one.name} ${link.index} ${link.address ?? ''}`, counts: one })),
-    0,
-  );
+  const total = sum.add(rest, 0);
   if (total === undefined) return undefined;
-  if (rest.length === 0) return { net };
-  const all = rest.map(({ one, link }) => ({ mbps: mbps.get(one.name) ?? 0, state: link.state }));
-  return { net, net_rest: totalOf('rest', total, all) };
+  return rest.length === 0 ? { net } : { net, net_rest: totalOf('rest', total, rest) };
+}
+
+/** An interface that counts. */
+interface Counted extends Pick<NetEntry, 'mbps' | 'state'> {
+  readonly id: string;
+  readonly counts: InterfaceCounts;
+  readonly index: number;
 }
 
 /** The sum over interfaces or ports as one entry. */

@@ -15,8 +15,8 @@ export interface Link {
   index: number;
   /** Bits of `net_state`. */
   state: number;
-  /** Its MAC, if it has one. */
-  address?: string | undefined;
+  /** What tells it from another one of its name; absent: nothing does. */
+  id?: string;
 }
 
 /** The interfaces that count, by name. */
@@ -108,8 +108,12 @@ export class CountedLinks {
 
   /** Looks again at those of these names that may be other interfaces. */
   identify(all: readonly { name: string }[], names: ReadonlySet<string>): void {
-    for (const [i, one] of all.entries()) {
-      const row = names.has(one.name) && leaps(this.#read[i], one) ? this.#known.rows.get(one.name) : undefined;
+    const read = this.#read;
+    for (let i = 0; i < all.length; i++) {
+      const one = all[i] as { name: string };
+      // Of thousands most have not moved.
+      if (one === read[i] || !names.has(one.name) || !leaps(read[i], one)) continue;
+      const row = this.#known.rows.get(one.name);
       if (row?.details) row.details = { ...row.details, ...identityOf(this.sys, one.name) };
     }
     this.#read = all;
@@ -134,13 +138,18 @@ export class CountedLinks {
       rows.set(name, { device, behind, represents: rows.get(name)?.represents ?? false });
     }
     if (due.size === 0 && this.isWhole) return;
-    this.#physical = [...rows.values()].filter(({ device }) => device).length;
+    const [had, hadAll] = [this.#physical, this.isWhole];
+    this.#physical = 0;
+    for (const { device } of rows.values()) if (device) this.#physical++;
     this.isWhole = this.#known.isWhole;
+    // Nearly always only these have nothing yet.
+    const lacking = hadAll && had > 0 === this.#physical > 0 ? due : rows.keys();
     // All of them, when the last one with a device has gone: not in one tick.
     let room = this.#isFirst ? Number.POSITIVE_INFINITY : MOST_LOOKS;
     this.#isFirst = false;
-    for (const [name, row] of this.#physical > 0 || this.isWhole ? rows : []) {
-      if (row.details !== undefined || !this.#mayCount(name, row)) continue;
+    for (const name of this.#physical > 0 || this.isWhole ? lacking : []) {
+      const row = rows.get(name);
+      if (row === undefined || row.details !== undefined || !this.#mayCount(name, row)) continue;
       if (room-- <= 0) {
         this.isWhole = false;
         break;
@@ -155,10 +164,10 @@ export class CountedLinks {
   }
 }
 
-function identityOf(sys: string, name: string): Pick<Link, 'index' | 'address'> {
+function identityOf(sys: string, name: string): Required<Pick<Link, 'index' | 'id'>> {
   const leaf = (leaf: string) => readOnce(`${dirOf(sys, name)}/${leaf}`);
-  const address = leaf('address');
-  return { index: parseIndex(leaf('ifindex')), ...(address !== undefined && { address }) };
+  const index = parseIndex(leaf('ifindex'));
+  return { index, id: `${name} ${index} ${leaf('address') ?? ''}` };
 }
 
 function readDetails(sys: string, name: string, device: boolean): NonNullable<LinkRow['details']> {
