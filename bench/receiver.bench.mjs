@@ -10,7 +10,7 @@ import { REPORT_BYTES } from '../dist/src/layout/codec.js';
 import { enums, structs } from '../dist/src/layout/layout.gen.js';
 import { sign } from '../dist/src/layout/tag.js';
 import { Cluster } from '../dist/src/load/simulatednode.js';
-import { hmac } from '../dist/src/native/index.js';
+import { addon } from '../dist/src/native/addon.js';
 import { nodeKey } from '../dist/src/options/keys.js';
 import { openWriter } from '../dist/src/shm/writer.js';
 import { at, cpuOf, end, folder, OTHER, sleep } from './processes.mjs';
@@ -195,7 +195,7 @@ function verification(nodes, laps) {
     }
     const message = boards[0].cluster.reports.subarray(0, tag.offset);
     const began = performance.now();
-    hmac(secret, message, false, nodes);
+    addon.hmac(secret, message, false, nodes);
     const bare = ((performance.now() - began) * 1000) / nodes;
     // The first lap makes records and keys.
     if (lap >= 0) samples.push({ bare, cluster: cost.cluster - cost.none, node: cost.node - cost.none });

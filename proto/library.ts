@@ -11,6 +11,7 @@ import { readContract, writeFiles } from './contract.js';
 import { dashboards } from './dashboards/index.js';
 import { jsonSchema } from './jsonschema.js';
 import { fromHeader, fromMarkdown, fromProgram, fromVerb } from './man.js';
+import { shortHelp } from './shorthelp.js';
 
 /**
  * Readers in other languages, written from the documents alone: they contain the constants by which they recognise a
@@ -39,6 +40,7 @@ export async function generateLibrary(root: string): Promise<Map<string, string>
     ...readers,
     ...completions(verbs),
     ...dashboards(),
+    ...shortHelp(verbs),
     // beoboard-nodes(1) and beoboard-check(1) are programs of their own; with a section of its own a verb's page can be
     // beside them.
     ...verbs.map((verb): [string, string] => [

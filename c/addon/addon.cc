@@ -20,6 +20,7 @@ extern "C" {
 #include "../base/lockfile.h"
 #include "../base/notify.h"
 #include "../base/refusals.h"
+#include "../base/wholefile.h"
 }
 #include "addon.h"
 extern "C" {
@@ -53,26 +54,16 @@ Napi::Value Adjtimex(const Napi::CallbackInfo& info) {
   return out;
 }
 
-// The text of a file from its beginning: readText below. A short read is not the end: a kernel file that is made line
-// by line comes in pieces of a page or so. Little is asked for at first, for of a file of /proc/sys the kernel
-// allocates and clears all that a read asks for.
+// The text of a file from its beginning: readText below.
 Napi::Value TextOf(Napi::Env env, int fd, size_t most, bool cut) {
-  constexpr size_t kLeast = 4 << 10, kMost = 64 << 10;
   // Kept, so that a report allocates nothing; a thread has its own, because an addon is loaded once for all of them.
-  static thread_local std::vector<char> text;
-  size_t length = 0, ask = kLeast;
-  while (length < most) {
-    const size_t want = std::min(ask, most - length);
-    if (text.size() < length + want) text.resize(length + want);
-    const ssize_t got = pread(fd, text.data() + length, want, static_cast<off_t>(length));
-    if (got == 0) break;
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return Napi::Number::New(env, -errno);
-    length += static_cast<size_t>(got);
-    ask = static_cast<size_t>(got) == ask ? std::min(ask * 4, kMost) : kLeast;
-  }
-  if (length == most && !cut) return Napi::Number::New(env, -EFBIG);
-  return Napi::String::New(env, text.data(), length);
+  static thread_local std::unique_ptr<char[]> text;
+  static thread_local size_t room = 0;
+  if (room < most) text.reset(new char[room = most]);
+  size_t length = most;
+  const int error = read_whole(fd, FILE_IN_LINES, PAGE, text.get(), most, &length);
+  if (error != 0 && !(error == TOO_LARGE && cut)) return Napi::Number::New(env, error == TOO_LARGE ? -EFBIG : -error);
+  return Napi::String::New(env, text.get(), length);
 }
 
 // readText(file, most, cut): the text of an open file, or of the regular file at a path, or -errno; of a file that has
@@ -111,12 +102,8 @@ Napi::Value MemoryFile(const Napi::CallbackInfo& info) {
 Napi::Value Lock(const Napi::CallbackInfo& info) {
   const std::string path = info[0].As<Napi::String>();
   struct stat st;
-  const int fd = bb_lockfile_open(AT_FDCWD, path.c_str(), &st);
-  if (fd < 0) return Napi::Number::New(info.Env(), -errno);
-  if (flock(fd, LOCK_EX | LOCK_NB) == 0) return Napi::Number::New(info.Env(), fd);
-  const int why = errno;
-  close(fd);
-  return Napi::Number::New(info.Env(), -why);
+  const int fd = bb_lockfile_take(AT_FDCWD, path.c_str(), LOCK_NB, &st);
+  return Napi::Number::New(info.Env(), fd < 0 ? -errno : fd);
 }
 
 // actAs(uid, gid): from now on this thread alone acts as that user and group; with 0 it is root's again. 0, or -errno.
@@ -128,26 +115,6 @@ Napi::Value ActAs(const Napi::CallbackInfo& info) {
   const bool done = (geteuid() == 0 || syscall(SYS_setresuid, -1, 0, -1) == 0) &&
                     syscall(SYS_setresgid, -1, gid, -1) == 0 && syscall(SYS_setresuid, -1, uid, -1) == 0;
   return Napi::Number::New(info.Env(), done ? 0 : -errno);
-}
-
-// hmac(secret, data, own, rounds): { tag, openssl }: HMAC-SHA-256 as the receiver makes it, or with our own code alone;
-// made so many times with one kept key. For tests and benchmarks.
-Napi::Value Hmac(const Napi::CallbackInfo& info) {
-  const Napi::Env env = info.Env();
-  auto secret = info[0].As<Napi::Uint8Array>();
-  auto data = info[1].As<Napi::Uint8Array>();
-  if (secret.ByteLength() != BB_SECRET_BYTES) throw Napi::TypeError::New(env, "a key has 32 bytes");
-  struct bb_mac* mac = (info[2].ToBoolean() ? bb_mac_new_own : bb_mac_new)(secret.Data());
-  auto tag = Napi::Uint8Array::New(env, BB_MAC_BYTES);
-  bool made = mac != nullptr;
-  for (uint32_t rounds = info[3].As<Napi::Number>().Uint32Value(); made && rounds > 0; rounds--)
-    made = bb_mac_make(mac, data.Data(), data.ByteLength(), tag.Data());
-  auto out = Napi::Object::New(env);
-  out.Set("tag", tag);
-  out.Set("openssl", Napi::Boolean::New(env, made && bb_mac_is_openssl(mac)));
-  bb_mac_free(mac);
-  if (!made) throw Napi::Error::New(env, "out of memory");
-  return out;
 }
 
 // notify(path, message): 0, or -errno.
@@ -223,7 +190,6 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports.Set("adjtimex", Napi::Function::New(env, Adjtimex));
   exports.Set("readText", Napi::Function::New(env, ReadText));
   exports.Set("unread", Napi::Function::New(env, Unread));
-  exports.Set("hmac", Napi::Function::New(env, Hmac));
   exports.Set("lock", Napi::Function::New(env, Lock));
   exports.Set("actAs", Napi::Function::New(env, ActAs));
   exports.Set("memoryFile", Napi::Function::New(env, MemoryFile));
@@ -235,6 +201,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   AddMapping(env, exports);
   AddReceiving(env, exports);
   AddRelaying(env, exports);
+  AddAnswering(env, exports);
   return exports;
 }
 

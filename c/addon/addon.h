@@ -27,6 +27,8 @@ void AddMapping(Napi::Env env, Napi::Object exports);
 void AddReceiving(Napi::Env env, Napi::Object exports);
 // Sweeps over boards for a relay, and mirrors.
 void AddRelaying(Napi::Env env, Napi::Object exports);
+// Answers of short verbs.
+void AddAnswering(Napi::Env env, Napi::Object exports);
 
 // The board of a mapping, which stays mapped as long as the object lives and is not unmapped.
 const struct bb_board* BoardOf(const Napi::Object& mapping);
@@ -41,6 +43,13 @@ inline Napi::Value Joined(Napi::Env env, const char* at, uint64_t stride, uint64
     joined.append(at, strnlen(at, most));
   }
   return Napi::String::New(env, joined);
+}
+
+template <class T, class From>
+std::vector<T> VectorOf(const From& array) {
+  std::vector<T> out(array.ByteLength() / sizeof(T));
+  if (!out.empty()) memcpy(out.data(), array.Data(), out.size() * sizeof(T));
+  return out;
 }
 
 // An address of 16 bytes as people write it: IPv4 where it holds one.

@@ -19,23 +19,6 @@ namespace {
 // From this size on, in bytes, a buffer is worth huge pages.
 constexpr size_t kLarge = 4 << 20;
 
-// overview(copy, nowNs, nodes, into): judges a copy of a board that was not made by `snapshot`; whether its receiver
-// was stalled.
-Napi::Value Overview(const Napi::CallbackInfo& info) {
-  auto copy = info[0].As<Napi::Uint8Array>(), into = info[3].As<Napi::Uint8Array>();
-  bool lossless = true;
-  struct bb_look look = {info[1].As<Napi::BigInt>().Int64Value(&lossless), 0, info[2].As<Napi::Number>().Uint32Value(),
-                         0};
-  if (!IsAligned(copy) || !IsAligned(into))
-    throw Napi::TypeError::New(info.Env(), "the copy is not aligned to 8 bytes");
-  if (into.ByteLength() < bb_overview_bytes(look.nodes))
-    throw Napi::RangeError::New(info.Env(), "there is not room for all nodes");
-  const struct bb_overview out = bb_overview_at(into.Data(), look.nodes);
-  if (!bb_overview(copy.Data(), copy.ByteLength(), &look, &out))
-    throw Napi::TypeError::New(info.Env(), "that is no copy of a board");
-  return Napi::Boolean::New(info.Env(), look.stalled != 0);
-}
-
 // unmeasuredLimitMs(intervalMs, longestMs): bb_unmeasured_limit_ms().
 Napi::Value UnmeasuredLimitMs(const Napi::CallbackInfo& info) {
   const uint64_t longest = info[1].As<Napi::Number>().Uint32Value();
@@ -354,7 +337,6 @@ const struct bb_board* BoardOf(const Napi::Object& mapping) {
 
 void AddMapping(Napi::Env env, Napi::Object exports) {
   env.SetInstanceData(new Napi::FunctionReference(Napi::Persistent(BoardMapping::Class(env))));
-  exports.Set("overview", Napi::Function::New(env, Overview));
   exports.Set("unmeasuredLimitMs", Napi::Function::New(env, UnmeasuredLimitMs));
   exports.Set("totals", Napi::Function::New(env, Totals));
   exports.Set("mapBoard", Napi::Function::New(env, MapBoard));

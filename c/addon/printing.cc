@@ -32,13 +32,6 @@ Napi::Function KeptBy(Napi::Env env, const char* name, std::unique_ptr<Kept> kep
   return function;
 }
 
-template <class T, class From>
-std::vector<T> VectorOf(const From& array) {
-  std::vector<T> out(array.ByteLength() / sizeof(T));
-  if (!out.empty()) memcpy(out.data(), array.Data(), out.size() * sizeof(T));
-  return out;
-}
-
 // template(text, gaps, values, texts): a bb_template and what is in its gaps.
 //   (into, at, textBytes): bb_template_print from byte `at` on; the bytes that were written.
 struct Template {

@@ -6,6 +6,7 @@
 extern "C" {
 #include "../base/ipaddress.h"
 #include "../board/writer.h"
+#include "../judge/overview.h"
 #include "../receive/receive.h"
 }
 #include "addon.h"
@@ -114,6 +115,7 @@ class Writer : public Napi::ObjectWrap<Writer> {
 #include BB_FOR_TESTS
 #else
 #define METHODS_FOR_TESTS
+#define FUNCTIONS_FOR_TESTS(env, exports)
 #endif
 
  public:
@@ -380,6 +382,7 @@ class Receiver : public Napi::ObjectWrap<Receiver> {
 void AddReceiving(Napi::Env env, Napi::Object exports) {
   exports.Set("Writer", Writer::Class(env));
   exports.Set("Receiver", Receiver::Class(env));
+  FUNCTIONS_FOR_TESTS(env, exports);
 }
 
 }  // namespace addon

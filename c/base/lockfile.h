@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,6 +21,16 @@ static inline int bb_lockfile_open(int directory, const char *name, struct stat 
   /* As after `chmod -R a+r`, which was meant for what lies beside it. */
   else if ((st->st_mode & 077) != 0 && fchmod(fd, 0600) != 0) why = errno;
   if (why == 0) return fd;
+  close(fd);
+  errno = why;
+  return -1;
+}
+
+/* The same, and locks it; EWOULDBLOCK: somebody else holds it. `waits`: LOCK_NB, or 0 to wait until nobody does. */
+static inline int bb_lockfile_take(int directory, const char *name, int waits, struct stat *st) {
+  const int fd = bb_lockfile_open(directory, name, st);
+  if (fd < 0 || flock(fd, LOCK_EX | waits) == 0) return fd;
+  const int why = errno;
   close(fd);
   errno = why;
   return -1;

@@ -30,22 +30,20 @@ static void inform(const char *message) {
   bb_notify(manager, message);
 }
 
-void service_ready(const char *status) {
+static void inform_of(const char *what, const char *value) {
   char text[900];
   struct words words = WORDS(text);
-  add_text(&words, "READY=1\nSTATUS=");
-  add_text(&words, status);
+  add_text(&words, what);
+  add_text(&words, value);
   inform(text_of(&words));
+}
+
+void service_ready(const char *status) {
+  inform_of("READY=1\nSTATUS=", status);
   if (half_ns > 0 && service_due_ns == UINT64_MAX) service_due_ns = bb_clock_ns(CLOCK_BOOTTIME) + half_ns;
 }
 
-void service_status(const char *status) {
-  char text[900];
-  struct words words = WORDS(text);
-  add_text(&words, "STATUS=");
-  add_text(&words, status);
-  inform(text_of(&words));
-}
+void service_status(const char *status) { inform_of("STATUS=", status); }
 
 void service_reloading(void) {
   char text[80];

@@ -164,11 +164,7 @@ static int lock(const char *path, int waiting) {
     mkdir(name, 0755);
   }
   snprintf(name, sizeof name, "%s.lock", path);
-  const int fd = bb_lockfile_open(AT_FDCWD, name, &stats);
-  if (fd == -1 || flock(fd, LOCK_EX | waiting) == 0) return fd;
-  close(fd);
-  errno = EWOULDBLOCK;
-  return -1;
+  return bb_lockfile_take(AT_FDCWD, name, waiting, &stats);
 }
 
 static bool told_of_reading, told_of_writing;

@@ -364,6 +364,14 @@ static void wake(struct bb_receiver *r) {
   }
 }
 
+/* Does what is pending, with the mutex, and gives that back. */
+static void do_job(struct bb_receiver *r) {
+  if (r->job != NULL) r->job(r->writer, r->job_context);
+  r->job = NULL;
+  pthread_cond_signal(&r->done);
+  pthread_mutex_unlock(&r->mutex);
+}
+
 /* Does what was requested from outside; returns whether that is to stop. */
 static bool obey(struct bb_receiver *r) {
   if (bb_load(&r->asked) == 0) return false;
@@ -374,10 +382,7 @@ static bool obey(struct bb_receiver *r) {
   }
   pthread_mutex_lock(&r->mutex);
   const bool stop = r->stop;
-  if (r->job != NULL) r->job(r->writer, r->job_context);
-  r->job = NULL;
-  pthread_cond_signal(&r->done);
-  pthread_mutex_unlock(&r->mutex);
+  do_job(r);
   return stop;
 }
 
@@ -385,10 +390,7 @@ static bool obey(struct bb_receiver *r) {
 static void leave(struct bb_receiver *r) {
   pthread_mutex_lock(&r->mutex);
   r->ended = true;
-  if (r->job != NULL) r->job(r->writer, r->job_context);
-  r->job = NULL;
-  pthread_cond_signal(&r->done);
-  pthread_mutex_unlock(&r->mutex);
+  do_job(r);
   if (r->displaced != NULL) r->displaced(r->displaced_context);
 }
 

@@ -47,17 +47,19 @@ static bool set_course(const struct options *from, struct course *to, struct wor
 static char root[PATH_MAX];
 static const char *place_run, *place_etc;
 
+static bool refuse_root(struct words *fault, const char *what, const char *path, int error, const char *advice) {
+  add_text(fault, what);
+  add_one_line(fault, span_of(path));
+  add_text(fault, ": ");
+  add_text(fault, error_name(error));
+  add_text(fault, advice);
+  return false;
+}
+
 /* Once, before anything below it is looked for. */
 static bool find_root(struct words *fault) {
   if (options.root == NULL) return true;
-  if (realpath(options.root, root) == NULL) {
-    const int error = errno;
-    add_text(fault, "--root: cannot open ");
-    add_one_line(fault, span_of(options.root));
-    add_text(fault, ": ");
-    add_text(fault, error_name(error));
-    return false;
-  }
+  if (realpath(options.root, root) == NULL) return refuse_root(fault, "--root: cannot open ", options.root, errno, "");
   struct stat given, found;
   const bool is_same = stat(options.root, &given) == 0 && stat(root, &found) == 0 && given.st_dev == found.st_dev &&
                        given.st_ino == found.st_ino;
@@ -101,13 +103,7 @@ static bool has_machine(struct words *fault) {
   add_text(&words, options.proc[1]);
   add_text(&words, "/1/mountinfo");
   if (root[0] == 0 || access(text_of(&words), R_OK) == 0) return true;
-  const int error = errno;
-  add_text(fault, "--root: cannot read ");
-  add_one_line(fault, span_of(path));
-  add_text(fault, ": ");
-  add_text(fault, error_name(error));
-  add_text(fault, "; mount the machine's /proc there");
-  return false;
+  return refuse_root(fault, "--root: cannot read ", path, errno, "; mount the machine's /proc there");
 }
 
 /* Reads the trees of the earlier ticks, if there are any, and then the last one. */
@@ -142,7 +138,10 @@ static struct slow_world world_of(unsigned tree) {
   return world;
 }
 
-static void describe(struct words *words) {
+/* In a buffer that the next call overwrites. */
+static const char *description(void) {
+  static char text[800];
+  struct words all = WORDS(text), *const words = &all;
   add_text(words, course.identity.name);
   add_text(words, " reports every ");
   add_duration(words, loop_rate_ms());
@@ -153,22 +152,15 @@ static void describe(struct words *words) {
   }
   add_text(words, " to ");
   add_destinations(words);
+  return text_of(words);
 }
 
 static void tell_ready(void) {
-  char text[800];
-  struct words words = WORDS(text);
-  describe(&words);
-  say(SAY_INFO, "ready: ", text_of(&words), (char *)NULL);
-  service_ready(text_of(&words));
+  say(SAY_INFO, "ready: ", description(), (char *)NULL);
+  service_ready(description());
 }
 
-static void tell_interval(void) {
-  char text[800];
-  struct words words = WORDS(text);
-  describe(&words);
-  service_status(text_of(&words));
-}
+static void tell_interval(void) { service_status(description()); }
 
 /* The key file could not be read at the last SIGHUP, for the reason that was told. */
 static bool lacks_key;
@@ -198,19 +190,13 @@ static void change(bool is_retry) {
   const bool to_others = destinations_change(&fresh);
   pace_change(&fresh);
   loop_change(&course, to_others);
-  char text[800];
-  struct words words = WORDS(text);
-  describe(&words);
-  say(SAY_INFO, "read its options again: ", text_of(&words), (char *)NULL);
+  say(SAY_INFO, "read its options again: ", description(), (char *)NULL);
 }
 
 static void read_options(bool is_retry) {
   if (!is_retry) service_reloading();
   change(is_retry);
-  char text[800];
-  struct words words = WORDS(text);
-  describe(&words);
-  service_ready(text_of(&words));
+  service_ready(description());
 }
 
 static void read_again(void) { read_options(false); }

@@ -1,6 +1,9 @@
-// Methods of the addon's Writer for tests, which write a board without a receiver: a part of that class in
-// addon/receiving.cc.
+// What the addon has for tests alone: methods of its Writer, which write a board without a receiver, and a function.
+// A part of that class in addon/receiving.cc.
 
+#define FUNCTIONS_FOR_TESTS(env, exports)                            \
+  exports.Set("hmac", Napi::Function::New(env, Writer::Hmac)); \
+  exports.Set("overview", Napi::Function::New(env, Writer::Overview))
 #define METHODS_FOR_TESTS                                                                                      \
   InstanceMethod("deliver", &Writer::Deliver), InstanceMethod("listeningSince", &Writer::ListeningSince),      \
       InstanceMethod("resumed", &Writer::Resumed), InstanceMethod("heartbeat", &Writer::Heartbeat),            \
@@ -40,3 +43,43 @@
   void ListeningSince(const Napi::CallbackInfo& info) { bb_writer_listening_since(Get(info.Env()), Time(info[0])); }
   void Resumed(const Napi::CallbackInfo& info) { bb_writer_resumed(Get(info.Env()), Time(info[0])); }
   void Heartbeat(const Napi::CallbackInfo& info) { bb_writer_heartbeat(Get(info.Env()), Time(info[0])); }
+
+ public:
+  // hmac(secret, data, own, rounds): { tag, openssl }: HMAC-SHA-256 as the receiver makes it, or with our own code
+  // alone; made so many times with one kept key.
+  static Napi::Value Hmac(const Napi::CallbackInfo& info) {
+    const Napi::Env env = info.Env();
+    auto secret = info[0].As<Napi::Uint8Array>();
+    auto data = info[1].As<Napi::Uint8Array>();
+    if (secret.ByteLength() != BB_SECRET_BYTES) throw Napi::TypeError::New(env, "a key has 32 bytes");
+    struct bb_mac* mac = (info[2].ToBoolean() ? bb_mac_new_own : bb_mac_new)(secret.Data());
+    auto tag = Napi::Uint8Array::New(env, BB_MAC_BYTES);
+    bool made = mac != nullptr;
+    for (uint32_t rounds = info[3].As<Napi::Number>().Uint32Value(); made && rounds > 0; rounds--)
+      made = bb_mac_make(mac, data.Data(), data.ByteLength(), tag.Data());
+    auto out = Napi::Object::New(env);
+    out.Set("tag", tag);
+    out.Set("openssl", Napi::Boolean::New(env, made && bb_mac_is_openssl(mac)));
+    bb_mac_free(mac);
+    if (!made) throw Napi::Error::New(env, "out of memory");
+    return out;
+  }
+
+  // overview(copy, nowNs, nodes, into): judges a copy of a board that was not made by `snapshot`; whether its
+  // receiver was stalled.
+  static Napi::Value Overview(const Napi::CallbackInfo& info) {
+    auto copy = info[0].As<Napi::Uint8Array>(), into = info[3].As<Napi::Uint8Array>();
+    bool lossless = true;
+    struct bb_look look = {info[1].As<Napi::BigInt>().Int64Value(&lossless), 0,
+                           info[2].As<Napi::Number>().Uint32Value(), 0};
+    if (!IsAligned(copy) || !IsAligned(into))
+      throw Napi::TypeError::New(info.Env(), "the copy is not aligned to 8 bytes");
+    if (into.ByteLength() < bb_overview_bytes(look.nodes))
+      throw Napi::RangeError::New(info.Env(), "there is not room for all nodes");
+    const struct bb_overview out = bb_overview_at(into.Data(), look.nodes);
+    if (!bb_overview(copy.Data(), copy.ByteLength(), &look, &out))
+      throw Napi::TypeError::New(info.Env(), "that is no copy of a board");
+    return Napi::Boolean::New(info.Env(), look.stalled != 0);
+  }
+
+ private:

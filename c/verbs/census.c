@@ -84,14 +84,20 @@ static void find_asked(struct census *c) {
   }
 }
 
-void census_read(struct census *c, const struct node_query *query) {
+void census_read(struct census *c, const struct node_query *query, const struct bb_board *board) {
   *c = (struct census){.query = query};
-  open_board(c);
-  if (!copy_column(c) || is_over(c)) {
+  if (board != NULL) c->board = *board;
+  else open_board(c);
+  bool is_copied = copy_column(c);
+  if (board == NULL && (!is_copied || is_over(c))) {
     bb_board_close(&c->board);
     open_board(c);
-    if (!copy_column(c)) give_up_cut(c);
+    is_copied = copy_column(c);
   }
+  if (!is_copied) give_up_cut(c);
+  const struct bb_board_header *h = &c->board.header;
+  c->copy = (uint8_t *)keep((size_t)h->header_bytes + h->column_stride + h->record_stride, 1);
+  c->told = bb_overview_at((uint8_t *)keep(bb_overview_bytes(1), 1), 1);
   c->stalled = c->look.stalled != 0 || (c->header->state & BB_BOARD_STATE_RETIRED) != 0;
   if (query->has_names) find_asked(c);
   for (uint32_t i = 0; i < c->nodes; i++) c->counts[c->states[i]] += c->is_asked == NULL || c->is_asked[i] != 0;
@@ -145,28 +151,23 @@ unsigned census_link(const struct census *c, uint32_t node) { return link_of(cen
 /* ---- Records ---- */
 
 void census_look(const struct census *c, uint32_t node, struct node_look *out) {
-  static uint8_t *copy; /* thousands may be looked at, one after another */
-  static struct bb_overview told;
   const struct bb_board_header *h = &c->board.header;
   const size_t room = (size_t)h->header_bytes + h->column_stride + h->record_stride;
-  if (copy == NULL) {
-    copy = (uint8_t *)keep(room, 1);
-    told = bb_overview_at((uint8_t *)keep(bb_overview_bytes(1), 1), 1);
-  }
+  uint8_t *const copy = c->copy;
   if (bb_board_snapshot(&c->board, copy, room, node, &out->look) != 0 || out->look.nodes == 0) give_up_cut(c);
-  if (!bb_overview(copy, room, &out->look, &told)) give_up_cut(c);
+  if (!bb_overview(copy, room, &out->look, &c->told)) give_up_cut(c);
   const uint8_t *record = copy + h->header_bytes + h->column_stride;
   const struct bb_slot *before;
   out->record = (const struct bb_record *)record;
   out->newest = bb_copy_slots((const struct bb_board_header *)copy, record, &before);
-  out->state = told.states[0];
+  out->state = c->told.states[0];
 }
 
 /* From both of its reports, of which a fifth is read: there may be thousands of nodes, and reading memory takes the
  * time. */
 static uint32_t problems_of(const struct census *c, uint32_t node) {
   static const struct bb_part parts[BB_PROBLEM_PART_COUNT] = BB_PROBLEM_PARTS(offsetof(struct bb_slot, report));
-  static struct bb_slot pair[2];
+  struct bb_slot pair[2];
   int which;
   const int reports = bb_pair_parts(&c->board, node, pair, parts, BB_PROBLEM_PART_COUNT, &which);
   if (reports < 1 || (pair[0].report.flags & BB_FLAGS_GOODBYE) != 0) return 0;
@@ -233,6 +234,45 @@ uint32_t *census_unmeasured(const struct census *c) { return of_each(c, unmeasur
 
 const struct bb_memory *census_memory(const struct census *c, uint32_t node) {
   return shared_memory(&c->board, node);
+}
+
+/* How long a node has been in its state: since when it is live is remembered, and in another state it is since its last
+ * report. */
+static uint64_t been_so(const struct census *census, uint32_t node) {
+  if (census->states[node] != BEOBOARD_LIVE) return census_age(census, node);
+  const struct bb_memory *memory = census_memory(census, node);
+  if (memory == NULL)
+    give_up("--for-at-least: this board does not remember since when nodes are live; restart its receiver, which is of "
+            "an earlier version", USAGE);
+  const uint64_t since_ns = bb_load(&memory->heard_since_ns);
+  return since_ns == 0 ? 0 : census_ago(census, since_ns / NS_PER_MS);
+}
+
+static bool is_fit(const struct census *c, const struct node_wish *wish, const uint32_t *problems, uint32_t node) {
+  if (wish->fulfils != NULL && wish->fulfils[node] == 0) return false;
+  if (wish->healthy && (c->states[node] != BEOBOARD_LIVE || problems[node] != 0)) return false;
+  if (wish->problems != 0 && (problems[node] & wish->problems) == 0) return false;
+  return wish->for_ms == 0 || been_so(c, node) >= wish->for_ms;
+}
+
+struct node_list census_wanted(struct census *c, const struct node_wish *wish) {
+  struct node_list list = census_in_states(c, wish->states);
+  const bool asks_problems = wish->healthy || wish->problems != 0;
+  if (!asks_problems && wish->for_ms == 0 && wish->fulfils == NULL) return list;
+  const uint32_t *problems = asks_problems ? census_problems(c) : NULL;
+  size_t left = 0;
+  for (size_t i = 0; i < list.count; i++) {
+    const uint32_t node = list.numbers[i];
+    if (!is_fit(c, wish, problems, node)) continue;
+    list.numbers[left] = node;
+    list.names[left++] = list.names[i];
+  }
+  list.count = left;
+  if (c->is_asked == NULL) {
+    c->is_asked = (uint8_t *)keep(c->nodes + 1u, 1);
+    memset(c->is_asked, 1, c->nodes);
+  }
+  return list;
 }
 
 /* ---- The monitor itself ---- */

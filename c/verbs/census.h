@@ -22,6 +22,8 @@ struct census {
   size_t not_on_board_count;
   bool stalled; /* or retired: nothing is known about nodes */
   uint32_t counts[BEOBOARD_NSTATES]; /* of the wanted nodes */
+  uint8_t *copy;                     /* where census_look() copies a node to */
+  struct bb_overview told;
 };
 
 /* Some nodes, in the order of the board, which has to stay mapped: it holds their names. */
@@ -39,10 +41,23 @@ struct node_look {
   int state;
 };
 
-void census_read(struct census *census, const struct node_query *query);
+/* Of a board that is open, or NULL: that of the query. */
+void census_read(struct census *census, const struct node_query *query, const struct bb_board *board);
 
 /* The wanted nodes in one of these states, a bit each. */
 struct node_list census_in_states(const struct census *census, uint32_t states);
+
+/* What else may be wanted of a node. */
+struct node_wish {
+  uint32_t states;        /* a bit each */
+  uint64_t for_ms;        /* that it is in its state for so long; 0: it does not matter */
+  uint32_t problems;      /* a bit each, of which it has one; 0: whatever they are */
+  bool healthy;           /* that it is live and has no problem */
+  const uint8_t *fulfils; /* of each node, whether it fulfils a condition; NULL: there is none */
+};
+
+/* The wanted nodes with all that. Links are mentioned then if a wanted node is behind them. */
+struct node_list census_wanted(struct census *census, const struct node_wish *wish);
 
 /* Those for which the byte in `is_wanted` is not 0. */
 struct node_list census_pick(const struct census *census, const uint8_t *is_wanted);

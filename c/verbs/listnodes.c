@@ -8,62 +8,18 @@
 #include "../base/hostfold.h"
 #include "../board/seqlock.h"
 #include "../judge/liveness.h"
+#include "help.gen.h"
 #include "remarks.h"
 #include "telling.h"
 
 #define PROGRAM "beoboard-nodes"
 const char program[] = PROGRAM;
 
-static const char help_text[] =
-  "Usage: " PROGRAM " [options]\n"
-  "\n"
-  "print the names of nodes in given states: beoboard nodes in C, for prologs, cron\n"
-  "and loops\n"
-  "\n"
-  "Options:\n"
-  "  -s, --state STATES   nodes in these states: silent, unknown, uncertain, never,\n"
-  "                       left, live\n"
-  "  --for-at-least TIME  only nodes that have been in their state for so long, 1s to\n"
-  "                       1000d\n"
-  "  --healthy            only live nodes without problems\n"
-  "  --with-problem NAMES only nodes with one of these problems, separated by commas:\n"
-  "                       held, bad_health, root_readonly, memory_errors, gpu_lost,\n"
-  "                       gpu_errors, root_full, scratch_full, health_warning, oom,\n"
-  "                       hung_tasks, throttled, ecc\n"
-  "  --names FILE         names are a scheduler's: as on the board but for upper case, or\n"
-  "                       as in this file, NodeName boardname on each line\n"
-  "  -w, --nodes LIST     the nodes as a host list, node[001-128],login1, or @FILE with a\n"
-  "                       list on each line\n"
-  "  -f, --fold           one host list, as in node[001-128],login1\n"
-  "  -e, --expand         one name per line\n"
-  "  -c, --count          only the number of names\n"
-  "  --with-state         one name per line, with the state of its node behind it\n"
-  "  --board PATH         the board file (default: " BEOBOARD_PATH ")\n"
-  "  --owner USER         trust boards of this user too, by name or id (env:\n"
-  "                       BEOBOARD_OWNER)\n"
-  "  -h, --help           show this help\n"
-  "  -V, --version        show the version\n"
-  "\n"
-  "Its answers are identical to those of beoboard nodes. For --where, --job-id, --user, --for, --slurm-dir and\n"
-  "--config use that.\n"
-  "Exit codes: 0 done, 1 a name is not on the board, 2 usage, 4 no board, or a stalled one: then nothing is known "
-  "about any node.\n"
-  "\n"
-  "Examples:\n"
-  "  " PROGRAM " --state live\n"
-  "  x=$(" PROGRAM " --state silent,uncertain) && sbatch --exclude=\"$x\" job.sh\n"
-  "  " PROGRAM " --state silent --for-at-least 5m\n"
-  "  " PROGRAM " --healthy --nodes rack17n[01-48] --count\n"
-  "  " PROGRAM " --with-problem root_full,scratch_full\n"
-  "  " PROGRAM " --with-state --names /etc/beoboard/slurm-names --nodes CN-7,Node008\n";
-
 static struct options {
   struct node_query query;
-  uint32_t states; /* a bit each */
-  uint64_t for_ms; /* 0: it does not matter how long they are in their state */
-  uint32_t problems; /* a bit each; 0: whatever they are */
-  bool healthy, fold, expand, count, with_state;
-} options = {.states = UINT32_MAX};
+  struct node_wish wish;
+  bool fold, expand, count, with_state;
+} options = {.wish.states = UINT32_MAX};
 
 static bool read_states(struct span text, void *field, struct words *why) {
   static const int order[] =
@@ -77,10 +33,10 @@ static bool read_for_at_least(struct span text, void *field, struct words *why) 
 
 /* In the order in which the other program reads them; --names goes before --nodes, which needs it. */
 static const struct option options_of_nodes[] = {
-  {.name = "state", .letter = 's', .value = "STATES", .read = read_states, AT(states)},
-  {.name = "for-at-least", .value = "TIME", .read = read_for_at_least, AT(for_ms)},
-  {.name = "healthy", AT(healthy)},
-  {.name = "with-problem", .value = "NAMES", .read = value_problems, AT(problems)},
+  {.name = "state", .letter = 's', .value = "STATES", .read = read_states, AT(wish.states)},
+  {.name = "for-at-least", .value = "TIME", .read = read_for_at_least, AT(wish.for_ms)},
+  {.name = "healthy", AT(wish.healthy)},
+  {.name = "with-problem", .value = "NAMES", .read = value_problems, AT(wish.problems)},
   {.name = "names", .value = "FILE", .read = read_exceptions, AT(query)},
   {.name = "nodes", .letter = 'w', .value = "LIST", .read = read_nodes, AT(query)},
   {.name = "fold", .letter = 'f', AT(fold)},
@@ -114,9 +70,9 @@ static const char *check_ways(void) {
     if (first != NULL) return fault("--%s and --%s do not go together; leave one out", first, ways[i].name);
     first = ways[i].name;
   }
-  if (options.healthy && options.problems != 0)
+  if (options.wish.healthy && options.wish.problems != 0)
     return "--healthy and --with-problem do not go together; leave one out";
-  if (options.for_ms > 0 && (options.states & (1u << BEOBOARD_NEVER | 1u << BEOBOARD_UNKNOWN)) != 0)
+  if (options.wish.for_ms > 0 && (options.wish.states & (1u << BEOBOARD_NEVER | 1u << BEOBOARD_UNKNOWN)) != 0)
     return "--for-at-least needs a state of which the begin is known; give --state silent, uncertain, left or live";
   return NULL;
 }
@@ -185,43 +141,6 @@ static void print_names(const char **names, size_t count) {
   }
 }
 
-/* How long a node has been in its state: since when it is live is remembered, and in another state it is since its last
- * report. */
-static uint64_t been_so(const struct census *census, uint32_t node) {
-  if (census->states[node] != BEOBOARD_LIVE) return census_age(census, node);
-  const struct bb_memory *memory = census_memory(census, node);
-  if (memory == NULL)
-    give_up("--for-at-least: this board does not remember since when nodes are live; restart its receiver, which is of "
-            "an earlier version", USAGE);
-  const uint64_t since_ns = bb_load(&memory->heard_since_ns);
-  return since_ns == 0 ? 0 : census_ago(census, since_ns / NS_PER_MS);
-}
-
-static bool is_fit(const struct census *census, const uint32_t *problems, uint32_t node) {
-  if (options.healthy && (census->states[node] != BEOBOARD_LIVE || problems[node] != 0)) return false;
-  return options.problems == 0 || (problems[node] & options.problems) != 0;
-}
-
-/* Leaves only live nodes without a problem, or nodes with one of those that are asked for, and those that have been in
- * their state for long enough. */
-static void leave_wanted(struct census *census, struct node_list *list) {
-  const uint32_t *problems = options.healthy || options.problems != 0 ? census_problems(census) : NULL;
-  size_t left = 0;
-  for (size_t i = 0; i < list->count; i++) {
-    const uint32_t node = list->numbers[i];
-    if (problems != NULL && !is_fit(census, problems, node)) continue;
-    if (options.for_ms > 0 && been_so(census, node) < options.for_ms) continue;
-    list->numbers[left] = node;
-    list->names[left++] = list->names[i];
-  }
-  list->count = left;
-  /* Links are mentioned if a wanted node is behind them. */
-  if (census->is_asked == NULL) {
-    census->is_asked = (uint8_t *)keep(census->nodes + 1u, 1);
-    memset(census->is_asked, 1, census->nodes);
-  }
-}
-
 /* Names as they were asked for, or as the file has them. */
 static void rename_all(const struct census *census, const struct node_list *list) {
   struct exceptions by_board;
@@ -258,10 +177,9 @@ static void complain_of_names(const struct census *census) {
 
 static int nodes_answer(void) {
   struct census census;
-  census_read(&census, &options.query);
-  struct node_list list = census_in_states(&census, options.states);
-  if (options.healthy || options.problems != 0 || options.for_ms > 0) leave_wanted(&census, &list);
-  const struct remarks remarks = remarks_of(&census, &list);
+  census_read(&census, &options.query, NULL);
+  const struct node_list list = census_wanted(&census, &options.wish);
+  const struct remarks remarks = remarks_of(&census, &list, "");
   print_list(&census, &list);
   if (census.stalled) {
     struct words why = long_words();
@@ -278,13 +196,8 @@ static int nodes_answer(void) {
 int main(int argc, char *argv[]) {
   static char text[MOST_FAULT];
   struct words fault = WORDS(text);
-  const enum outcome outcome = options_read(&table, argc, argv, &options, &fault);
-  prepare(options.query.board == NULL ? BEOBOARD_PATH : options.query.board);
-  if (outcome == OPTIONS_HELP || outcome == OPTIONS_VERSION) {
-    print(span_of(outcome == OPTIONS_HELP ? help_text : version_text));
-    return DONE;
-  }
-  if (outcome == OPTIONS_BAD || !read_environment(&options.query, &fault)) give_up(text_of(&fault), USAGE);
+  if (!read_command_line(&table, NODES_HELP, argc, argv, &options, &options.query, &fault))
+    give_up(text_of(&fault), USAGE);
   const char *why = check_ways();
   if (why != NULL) give_up(why, USAGE);
   return nodes_answer();

@@ -586,8 +586,9 @@ static void tell_refusals(const struct census *c, const struct node_list *list, 
   if (unheard_count > 0) tell_claims(c, unheard, unheard_count, w);
 }
 
-struct remarks remarks_of(const struct census *c, const struct node_list *list) {
+struct remarks remarks_of(const struct census *c, const struct node_list *list, const char *other) {
   struct remarks remarks = {(const char **)keep(BB_SENDERS, sizeof *remarks.texts), 0};
+  if (other[0] != 0) remarks.texts[remarks.count++] = other;
   struct writing w = {long_words(), &remarks};
   if (c->stalled) return remarks;
   tell_links(c, &w);

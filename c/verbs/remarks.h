@@ -11,8 +11,8 @@ struct remarks {
 };
 
 /* None if nothing is known about nodes. `list`: the nodes of the answer, for which it is said why they are not
- * heard. */
-struct remarks remarks_of(const struct census *census, const struct node_list *list);
+ * heard. `other`: one that comes first, or "". */
+struct remarks remarks_of(const struct census *census, const struct node_list *list, const char *other);
 
 /* Adds what is warned of whatever the states of the nodes are, each behind a semicolon: asked nodes as which two
  * machines report, as src/trouble/clones.ts says it, that the receiver could not read its options again, that the

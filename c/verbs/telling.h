@@ -1,5 +1,5 @@
 /* Output and end of the short verbs. stdout behaves as in the Node.js program: a reader that ends is not an error, a
- * full disk is one. Memory is never freed: these programs run for milliseconds. */
+ * full disk is one. Memory is not freed one by one: these programs run for milliseconds. */
 #ifndef BB_TELLING_H
 #define BB_TELLING_H
 #include <stdnoreturn.h>
@@ -21,6 +21,9 @@ noreturn void end_with(int fd, const char *line, int code);
 
 /* So many bytes of zeroed memory; if there is none the program ends. */
 void *keep(size_t count, size_t bytes);
+
+/* Frees all of it. */
+void let_go(void);
 
 /* Makes sure that descriptors 0 to 2 are open; a board that is cut short while it is read is reported by give_up(),
  * with `path`. */

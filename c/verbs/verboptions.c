@@ -7,6 +7,7 @@
 
 #include "../base/fault.h"
 #include "../base/wholefile.h"
+#include "../beoboard.h"
 #include "telling.h"
 
 /* More than a million of the longest names. */
@@ -80,7 +81,8 @@ bool read_nodes(struct span text, void *field, struct words *why) {
   return reason == NULL;
 }
 
-bool read_environment(struct node_query *query, struct words *why) {
+/* The settings of the environment, unless the command line has them. */
+static bool read_environment(struct node_query *query, struct words *why) {
   const char *owner = getenv("BEOBOARD_OWNER");
   /* In a shell, leaving a variable empty is the usual way to unset it. */
   if (query->owner != NULL || owner == NULL || owner[0] == 0) return true;
@@ -91,3 +93,12 @@ bool read_environment(struct node_query *query, struct words *why) {
   return true;
 }
 
+bool read_command_line(const struct option_table *table, const char *help, int argc, char *argv[], void *options,
+                       struct node_query *query, struct words *why) {
+  const enum outcome outcome = options_read(table, argc, argv, options, why);
+  prepare(query->board == NULL ? BEOBOARD_PATH : query->board);
+  if (outcome == OPTIONS_GOOD) return read_environment(query, why);
+  if (outcome == OPTIONS_BAD) return false;
+  print(span_of(outcome == OPTIONS_HELP ? help : version_text));
+  exit(DONE);
+}

@@ -22,7 +22,9 @@ bool read_exceptions(struct span text, void *query, struct words *why);
 /* Reads a host list, or @FILE, into a `struct node_query`. */
 bool read_nodes(struct span text, void *query, struct words *why);
 
-/* The settings of the environment, unless the command line has them. False with the reason in `why`. */
-bool read_environment(struct node_query *query, struct words *why);
+/* Reads the command line into `options`, of which `query` is a part, and the environment. Prints help or version and
+ * ends, if these are asked for. False with the reason in `why`. */
+bool read_command_line(const struct option_table *table, const char *help, int argc, char *argv[], void *options,
+                       struct node_query *query, struct words *why);
 
 #endif

@@ -2,15 +2,15 @@
 // for.
 
 import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
-import type { State } from '../shm/liveness.js';
+import { wantedNodes } from '../shm/answers.js';
+import { NUMBERED } from '../shm/liveness.js';
 import { NO_BOARD, stalledText } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
 import { Failure } from '../text/failure.js';
 import { compareNames, fold } from '../text/hostlists.js';
 import { print } from '../text/output.js';
 import { InputError, oneLine } from '../text/text.js';
-import { type NodeFilter, takeCensus } from './census.js';
-import { select } from './selection.js';
+import { fulfilling } from './selection.js';
 
 export const verb = defineVerb({
   name: 'nodes',
@@ -57,11 +57,6 @@ node is never or unknown is not known, nor how long it has been healthy. Exit co
 nothing is known about jobs, or it has no such job, 2 usage, 4 no board, or a stalled one: then all nodes are unknown and none is silent. Within --exclude=$(…)
 the shell discards this exit code and excludes nobody: write it as in the example.`,
 });
-
-function counted(reader: BoardReader, question: NodeFilter) {
-  const census = takeCensus(reader, question);
-  return { ...census, names: census.kept.map(({ name }) => name), states: census.kept.map(({ state }) => state) };
-}
 
 async function schedulerView(dir: string, reader: BoardReader) {
   const { schedulerViewOf } = await import('../schedulerfile/schedulerview.js');
@@ -134,35 +129,38 @@ export async function main(argv: string[]): Promise<number> {
   const reader = new BoardReader(values.board, values.owner);
   try {
     const among = await namesAsked(values, asked && [...asked.keys()], reader);
-    const question = { keep: (one: State) => state === undefined || state.includes(one), among };
-    const { where: condition, healthy, withProblem } = values;
-    const found = await (condition === undefined && !healthy && withProblem === undefined && forAtLeast === undefined
-      ? counted(reader, question)
-      : select(reader, { condition, healthy, withProblem, forAtLeast }, question));
+    const fulfils = values.where === undefined ? undefined : await fulfilling(reader, values.where);
+    const look = reader.nodeStates();
+    const { closed, isMirror, stalled, retired } = look.board;
+    const isUnknown = stalled || retired;
+    const found = wantedNodes(look, {
+      ...{ names: among, fulfils, states: state ?? NUMBERED, forMs: forAtLeast ?? 0 },
+      ...{ problems: values.withProblem ?? [], healthy: values.healthy },
+    });
     const missing = new Set(found.notOnBoard);
     const notOnBoard = values.nodes?.names.filter(name => missing.has(toBoard(name))) ?? found.notOnBoard;
     const slurm = values.for && (await schedulerView(values.slurmDir, reader));
     if (slurm && !slurm.hasAnswered('nodes')) {
       process.stderr.write(`beoboard nodes: ${slurm.trouble}\n`);
-      return found.stalled ? NO_BOARD : 1;
+      return isUnknown ? NO_BOARD : 1;
     }
     const unknown = slurm ? found.names.filter(name => slurm.of(name) === undefined) : [];
     const shownAs = (name: string) =>
       slurm ? slurm.of(name)?.node.name : called === undefined ? name : (asked?.get(name) ?? called.toScheduler(name));
     const rows = found.names.flatMap((name, i) => {
       const shown = shownAs(name);
-      return shown === undefined ? [] : [{ name: shown, state: found.states[i] }];
+      return shown === undefined ? [] : [{ name: shown, state: NUMBERED[found.states[i]!] }];
     });
     // A stalled board has old reports: whether a condition holds now is unknown.
-    if (found.stalled && values.where !== undefined) rows.length = 0;
+    if (isUnknown && values.where !== undefined) rows.length = 0;
     if (values.expand || values.withState) rows.sort((a, b) => compareNames(a.name, b.name));
     if (values.count) await print([`${rows.length}\n`]);
     else if (values.withState) await print(rows.map(({ name, state }) => `${name} ${state}\n`));
     else if (values.expand) await print(rows.map(({ name }) => `${name}\n`));
     else if (rows.length > 0) await print([`${fold(rows.map(({ name }) => name))}\n`]);
-    if (found.stalled) {
+    if (isUnknown) {
       process.stderr.write(
-        `beoboard nodes: ${stalledText({ ...found, notice: '' })}: nothing is known about nodes; see beoboard status\n`,
+        `beoboard nodes: ${stalledText({ closed, isMirror })}: nothing is known about nodes; see beoboard status\n`,
       );
       return NO_BOARD;
     }

@@ -145,12 +145,6 @@ interface BoardAddon {
    * long; joined by NULs. Throws if there are not so many.
    */
   texts(bytes: Uint8Array, first: number, stride: number, most: number, count: number): string;
-  /**
-   * Judges a copy that was not made by a snapshot: header, column words and records of so many nodes. Writes the
-   * arrays of `OVERVIEW` for them, and returns whether the receiver was stalled. Throws if there is too little room, or
-   * if it is not a copy of a board.
-   */
-  overview(copy: Uint8Array, nowNs: bigint, nodes: number, into: Uint8Array): boolean;
   /** After how long what a node with that interval does not measure is no longer shown as present, ms. */
   unmeasuredLimitMs(intervalMs: number, longestMs: number): number;
   /**
@@ -168,4 +162,4 @@ interface BoardAddon {
   ): { state: Exclude<BoardState, 'ready'>; why: string } | { state: 'ready'; board: BoardMapping };
 }
 
-export const { texts, overview, unmeasuredLimitMs, totals, mapBoard } = addon as BoardAddon;
+export const { texts, unmeasuredLimitMs, totals, mapBoard } = addon as BoardAddon;

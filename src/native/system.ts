@@ -49,11 +49,6 @@ interface SystemAddon {
    */
   actAs(uid: number, gid: number): number;
   /**
-   * HMAC-SHA-256 with a key of 32 bytes, as the receiver computes it: by the OpenSSL inside Node if there is one, or
-   * with `own` by our own code; `rounds` times with one key. For tests and benchmarks: node:crypto does the same.
-   */
-  hmac(secret: Uint8Array, data: Uint8Array, own: boolean, rounds: number): { tag: Uint8Array; openssl: boolean };
-  /**
    * Sends a message of sd_notify(3) to the Unix socket at a path, or with a leading @ at an abstract name. Never waits;
    * returns 0 or a negative error number.
    */
@@ -68,5 +63,5 @@ interface SystemAddon {
   refusals(fd: number, bytes: number): { count: number; cause: string; pieces: string };
 }
 
-export const { clocks, adjtimex, readText, unread, memoryFile, lock, actAs, hmac, notify, refusableSocket, refusals } =
+export const { clocks, adjtimex, readText, unread, memoryFile, lock, actAs, notify, refusableSocket, refusals } =
   addon as SystemAddon;

@@ -32,21 +32,32 @@ export function termsOf(verb: Verb): (readonly [term: string, about: string])[] 
   return [...terms, [`-${HELP.letter}, --${HELP.long}`, HELP.about]];
 }
 
-/** The help, for a terminal of so many columns. */
-export function helpOf(verb: Verb, columns: number): string {
-  const rows = termsOf(verb);
+/** The parts of a help. */
+interface Help {
+  readonly usage: string;
+  readonly summary: string;
+  readonly rows: ReturnType<typeof termsOf>;
+  readonly notes?: string | undefined;
+  readonly examples: readonly string[];
+}
+
+export function helpText({ usage, summary, rows, notes, examples }: Help, columns: number): string {
   const indent = widest(rows.map(([term]) => term)) + 4;
   const width = Math.max(40, columns - indent);
   return [
-    `Usage: ${usageOf(verb)}`,
-    `\n${verb.summary}`,
+    `Usage: ${usage}`,
+    `\n${summary}`,
     '\nOptions:',
     ...rows.map(
       ([term, about]) => `  ${padded(term, indent - 2)}${wrapped(about, width).join(`\n${' '.repeat(indent)}`)}`,
     ),
-    ...(verb.notes ? [`\n${verb.notes.trim()}`] : []),
+    ...(notes ? [`\n${notes.trim()}`] : []),
     '\nExamples:',
-    ...verb.examples.map(line => `  ${line}`),
+    ...examples.map(line => `  ${line}`),
     '',
   ].join('\n');
 }
+
+/** The help, for a terminal of so many columns. */
+export const helpOf = (verb: Verb, columns: number): string =>
+  helpText({ ...verb, usage: usageOf(verb), rows: termsOf(verb) }, columns);

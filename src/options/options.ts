@@ -8,19 +8,10 @@ import { helpOf } from './help.js';
 import { type CommandLine, takeApart } from './line.js';
 import type { Option } from './option.js';
 import { OPTION_NAMES, type OptionForms, type OptionName, options } from './table.js';
-import { type GroupingRule, portionOf } from './values.js';
+import type { GroupingRule } from './values.js';
 import { defineVerb, optionOf, type Values, type ValuesOf, type Verb } from './verb.js';
 
-export {
-  defineVerb,
-  type GroupingRule as Grouping,
-  HelpShown,
-  portionOf,
-  UsageError,
-  type Values,
-  type ValuesOf,
-  type Verb,
-};
+export { defineVerb, type GroupingRule as Grouping, HelpShown, UsageError, type Values, type ValuesOf, type Verb };
 
 /**
  * Reads what follows the verb's name. The command line takes precedence over the config file, that over the

@@ -151,10 +151,6 @@ export const portion = shownAs('LIMIT', 'number', (text): Portion => {
   return { nodes: Number(alone ?? nodes ?? 0), share };
 });
 
-/** Of so many nodes. */
-export const portionOf = ({ nodes, share }: Portion, total: number): number =>
-  Math.max(nodes, (share * total) / ALL_NODES);
-
 /** Milliseconds, from `low` to `high`. */
 export function time(low: string, high: string): OptionValue<number> {
   return value('time', text => {

@@ -2,7 +2,6 @@
 
 import { words } from '../layout/layout.gen.js';
 import type { BoardMapping } from '../native/index.js';
-import type { SeenNodes } from './links.js';
 import type { NoBoard } from './noboard.js';
 import type { Snapshot } from './snapshot.js';
 
@@ -10,14 +9,13 @@ import type { Snapshot } from './snapshot.js';
  * The states of a board's nodes from the column words alone, for programs that need nothing else: 8 bytes a node, where
  * a snapshot has 3,144. Names are read only for the nodes whose name is asked for.
  */
-export class NodeStates implements SeenNodes {
+export class NodeStates {
   /** As `NUMBERED`, in the order of the records. */
   readonly states: Uint8Array;
   readonly #words: Uint32Array;
   readonly #column: number;
   readonly #columnStride: number;
 
-  readonly #mapping: BoardMapping;
   readonly #cut: () => NoBoard;
 
   /** `board`: a snapshot of no node. `bytes`: its header, then as many column words of this mapping as `count` says. */
@@ -25,10 +23,9 @@ export class NodeStates implements SeenNodes {
     readonly board: Snapshot,
     bytes: Uint8Array,
     readonly count: number,
-    mapping: BoardMapping,
+    readonly mapping: BoardMapping,
     cut: () => NoBoard,
   ) {
-    this.#mapping = mapping;
     this.#cut = cut;
     const { header_bytes, column_stride } = board.header;
     this.#words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
@@ -53,13 +50,13 @@ export class NodeStates implements SeenNodes {
 
   /** The number of the record of that name; -1: none. Like `names`, valid only before the reader is asked for more. */
   find(name: string): number {
-    const index = this.#mapping.find(name);
+    const index = this.mapping.find(name);
     return index < this.count ? index : -1;
   }
 
   /** The names of the nodes of these numbers. Throws NoBoard, also if the board's file was cut since. */
   names(indexes: readonly number[]): string[] {
-    const names = this.#mapping.names(Uint32Array.from(indexes));
+    const names = this.mapping.names(Uint32Array.from(indexes));
     if (names === undefined) throw this.#cut();
     return indexes.length === 0 ? [] : names.split('\0');
   }

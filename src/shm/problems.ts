@@ -20,6 +20,10 @@ export function problemBit(problem: Problem): number {
   return 1 << terms.problem.indexOf(problem);
 }
 
+/** The bits of these. */
+export const problemBits = (problems: readonly Problem[]) =>
+  problems.reduce((bits, problem) => bits | problemBit(problem), 0);
+
 /** The problems of a set, the worst first. */
 export function problemsOf(bits: number): Problem[] {
   return bits === 0 ? [] : PROBLEMS.filter(problem => (bits & problemBit(problem)) !== 0);

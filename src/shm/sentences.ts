@@ -8,7 +8,7 @@ import { dayOf } from '../text/moments.js';
 import { offsetText } from '../text/offsets.js';
 import { oneLine, thousands } from '../text/text.js';
 import { keysOf, mirrorOf, reloadFailed, sinceMs } from './header.js';
-import { isHeard, type LinkEntry, linkName, linkState, type SeenNodes, youngestMs } from './links.js';
+import { isHeard, type LinkEntry, linkName, linkState, youngestMs } from './links.js';
 import type { State } from './liveness.js';
 import { LATELY_MS, type Rejection } from './refusal.js';
 import type { Snapshot } from './snapshot.js';
@@ -185,17 +185,17 @@ export function unjoinedText(board: Snapshot, link: LinkEntry): string | undefin
 
 /**
  * One sentence for each link that is dark, or down with nodes behind it; none if the board says nothing about nodes. A
- * receiver updates once a second which links are dark; a link with a live node is not dark any more. `seen`: all nodes.
+ * receiver updates once a second which links are dark; a link with a live node is not dark any more.
  */
-export function linkNews(board: Snapshot, seen: SeenNodes = board): LinkNews[] {
+export function linkNews(board: Snapshot): LinkNews[] {
   if (board.stalled || board.retired) return [];
   const news: LinkNews[] = [];
   for (const link of board.links) {
     const { number, nodes, darkSinceNs } = link;
     if (!linkState(link).up) {
       if (nodes > 0) news.push({ number, text: downText(board, link) });
-    } else if (darkSinceNs !== 0n && !isHeard(seen, number)) {
-      const ms = youngestMs(seen, number);
+    } else if (darkSinceNs !== 0n && !isHeard(board, number)) {
+      const ms = youngestMs(board, number);
       news.push({ number, text: darkText(link, Number.isFinite(ms) ? ms : sinceMs(board, darkSinceNs)) });
     }
   }

@@ -15,7 +15,6 @@ import {
   type LinkEntry,
   lastWords,
   OVERVIEW,
-  overview,
   type SenderEntry,
   type Totals,
   texts,
@@ -115,12 +114,12 @@ const EVENTS_AT_ONCE = 256;
 /** Entries of the table of rejected senders for each reason. */
 export const SENDERS_EACH = 8;
 
-/** When a copy was taken, and of how many nodes; whether its receiver was stalled then, if that has been judged. */
+/** When a copy was taken, and of how many nodes; whether its receiver was stalled then. */
 interface Taken {
   nowNs: bigint;
   realNs: bigint;
   nodes: number;
-  stalled?: boolean;
+  stalled: boolean;
 }
 
 const stateOf = getter('board_header', 'state');
@@ -228,8 +227,7 @@ export class Snapshot implements SeenNodes {
 
   /**
    * `bytes`: the header, then as many column words and records as `nodes` says, at the strides of the header, then
-   * the arrays of `OVERVIEW` for them; if `stalled` is not given, these are computed here. `tables`: of the same board;
-   * without them the snapshot has no links.
+   * the arrays of `OVERVIEW` for them. `tables`: of the same board; without them the snapshot has no links.
    */
   constructor(
     readonly path: string,
@@ -269,9 +267,9 @@ export class Snapshot implements SeenNodes {
     this.reportOffset = word('report_offset');
     this.#memoryBytes = word('memory_bytes');
     this.#memoryOffset = this.#memoryBytes < MEMORY_KNOWN ? 0 : word('memory_offset');
-    this.#overviewAt = taken.stalled === undefined ? 0 : this.#records + this.count * this.#recordStride;
-    this.#overviews = taken.stalled === undefined ? new Uint8Array(this.count * OVERVIEW.bytes) : bytes;
-    this.stalled = taken.stalled ?? overview(bytes, taken.nowNs, this.count, this.#overviews);
+    this.#overviewAt = this.#records + this.count * this.#recordStride;
+    this.#overviews = bytes;
+    this.stalled = taken.stalled;
   }
 
   /** The fields of the header, decoded when they are asked for. */

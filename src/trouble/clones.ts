@@ -7,7 +7,7 @@ import { shownNames } from '../text/hostlists.js';
 import { oneLine } from '../text/text.js';
 
 /** A node as which two machines report. */
-export interface Cloned {
+interface Cloned {
   readonly name: string;
   readonly clone: Clone;
 }

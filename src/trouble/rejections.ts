@@ -4,23 +4,14 @@
 import { enums } from '../layout/layout.gen.js';
 import { reasonWords, sentences } from '../layout/wording.gen.js';
 import { sinceMs } from '../shm/header.js';
-import { isInPieces } from '../shm/links.js';
 import type { State } from '../shm/liveness.js';
 import { LATELY_MS, type Rejection } from '../shm/refusal.js';
-import {
-  CLOCK_UNMEASURED,
-  distanceText,
-  plural,
-  reasonText,
-  refusalText,
-  reloadText,
-  unjoinedText,
-} from '../shm/sentences.js';
+import { CLOCK_UNMEASURED, distanceText, plural, reasonText, refusalText, reloadText } from '../shm/sentences.js';
 import { SENDERS_EACH, type SenderEntry, type Snapshot } from '../shm/snapshot.js';
 import { formatDuration } from '../text/durations.js';
 import { shownNames } from '../text/hostlists.js';
 import { groupBy } from '../text/maps.js';
-import { bySource, type RejectedSource } from '../text/rejectedsources.js';
+import type { RejectedSource } from '../text/rejectedsources.js';
 import { oneLine } from '../text/text.js';
 
 /** A node in whose name a report was rejected after its newest one. */
@@ -80,22 +71,9 @@ function fullText(board: Snapshot): string | undefined {
   });
 }
 
-/** Nodes that cannot be judged because their reports come in pieces: what lasts for less is no news. */
-const UNJOINED_MS = 60_000;
-
 /** What an administrator has to mend in the receiver. */
 export const receiverTexts = (board: Snapshot): string[] =>
   [reloadText(board), fullText(board)].filter(text => text !== undefined);
-
-/** The same in the whole monitor, and not in a node: each a warning. */
-export function monitorWarnings(board: Snapshot): string[] {
-  if (board.stalled || board.retired) return [];
-  const unjoined = board.links
-    .filter(link => isInPieces(link) && link.nodes > 0 && sinceMs(board, link.unjoinedSinceNs) >= UNJOINED_MS)
-    .map(link => unjoinedText(board, link))
-    .filter(text => text !== undefined);
-  return [...receiverTexts(board), ...unjoined];
-}
 
 /** How often, and since when, something was rejected. */
 export function oftenText(snapshot: Snapshot, { count, firstNs, lastNs }: Omit<RejectedSource, 'names'>): string {
@@ -139,20 +117,4 @@ export function sourceText(snapshot: Snapshot, source: RejectedSource): string {
   const who = source.names.length === 0 ? '' : ` (${claimed(source.names)})`;
   const why = reason === 'clock' ? CLOCK_UNMEASURED : reasonText({ reason, offsetUs: 0 });
   return `reports of ${source.address}${who} are rejected: ${why}, ${often}`;
-}
-
-/**
- * What was rejected in the names of nodes that are not heard: one sentence for nodes whose own reports these may be, and
- * one for each source that claims the name of such a node without proof. That source may be the node with a wrong key,
- * or anybody.
- */
-export function unheardTexts(snapshot: Snapshot, refused: readonly RefusedNode[], names: Iterable<string>): string[] {
-  const unheard = new Set(names);
-  const claims =
-    unheard.size === 0
-      ? []
-      : bySource(lateSenders(snapshot)).filter(
-          source => isUnproved(source) && source.names.some(name => unheard.has(name)),
-        );
-  return [...refusedTexts(refused).map(({ text }) => text), ...claims.map(source => sourceText(snapshot, source))];
 }

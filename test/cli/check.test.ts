@@ -8,95 +8,74 @@ import { createSocket } from 'node:dgram';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import type { Census, CensusNode } from '../../src/cli/census.js';
-import { takeCensus } from '../../src/cli/census.js';
-import { judgeCensus, judgeSelection } from '../../src/cli/check.js';
 import { bits } from '../../src/layout/layout.gen.js';
-import * as values from '../../src/options/values.js';
 import { lookOn } from '../../src/schedulers/bridge/boardlook.js';
-import { STATES, type State } from '../../src/shm/liveness.js';
+import { countStates } from '../../src/shm/liveness.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { beat } from '../kit/linkboard.js';
 import { validOf } from '../kit/madeboard.js';
 import { boardPath, folder } from '../kit/places.js';
 import { run, startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
+import { makeBoard, numbered } from '../kit/stateboard.js';
 import { until } from '../kit/until.js';
 import { verbChild } from '../kit/verbchild.js';
 import { writtenBoard } from '../kit/writtenboard.js';
 
 t.setTimeout(600_000);
 const runHere = verbChild(t);
-const none = values.portion.parse('0');
-
-/** A census of so many live nodes, and these others. */
-function census(live: number, others: readonly (readonly [name: string, state: State, leftMs?: number])[]): Census {
-  const kept: CensusNode[] = others.map(([name, state, leftMs]) => ({ name, state, leftMs }));
-  const count = (state: State) => kept.filter(node => node.state === state).length;
-  const counts = Object.fromEntries(STATES.map(state => [state, state === 'live' ? live : count(state)]));
-  return {
-    counts: counts as Census['counts'],
-    kept,
-    notOnBoard: [],
-    remarks: [],
-    warnings: [],
-    stalled: false,
-    closed: false,
-    isMirror: false,
-    heartbeatAgeMs: 5,
-  };
-}
 
 t.test('the verdict', async t => {
-  const silent = (...numbers: number[]) => numbers.map(number => [`n${number}`, 'silent'] as const);
-  const table: [about: string, of: Census, limits: [warning: string, critical: string], code: number, text: string][] =
+  const silent = (...numbers: number[]) => ({ silent: numbers.map(number => `n${number}`) });
+  const live = (count: number) => ({ live: numbered(count, 1, 'l') });
+  type Row = [about: string, of: Parameters<typeof makeBoard>[1], argv: string[], code: number, text: string];
+  const table: Row[] = [
+    ['all well', live(3), [], 0, '3 nodes, 3 live'],
+    ['one silent', { ...live(3), ...silent(4) }, [], 2, 'of 4 nodes 1 silent (n4)'],
+    ['as many as may be', { ...live(3), ...silent(4, 5) }, ['-w2', '-c2'], 0, 'of 5 nodes 2 silent (n[4-5])'],
+    ['a warning', { ...live(3), ...silent(4, 5) }, ['-w1', '-c2'], 1, 'of 5 nodes 2 silent (n[4-5])'],
+    ['in per cent', { ...live(98), ...silent(1, 2) }, ['-w1%', '-c2%'], 1, 'of 100 nodes 2 silent (n[1-2])'],
+    ['more than these', { ...live(97), ...silent(1, 2, 3) }, ['-w1%', '-c2%'], 2, 'of 100 nodes 3 silent (n[1-3])'],
+    ['uncertain', { ...live(1), uncertain: ['a'] }, [], 1, 'of 2 nodes 1 uncertain (a)'],
+    ['never', { ...live(1), never: ['a'] }, [], 1, 'of 2 nodes 1 never reported (a)'],
+    ['left just now', { ...live(1), left: ['a'] }, [], 0, '2 nodes, 1 live'],
+    ['a stranger', live(1), ['--nodes', 'l001,x'], 2, 'of 2 nodes 1 not on the board (x)'],
+    ['an empty board', {}, [], 3, 'no node is on the board: nothing is known about nodes'],
     [
-      ['all well', census(3, []), ['0', '0'], 0, '3 nodes, 3 live'],
-      ['one silent', census(3, silent(4)), ['0', '0'], 2, 'of 4 nodes 1 silent (n4)'],
-      ['as many as may be', census(3, silent(4, 5)), ['2', '2'], 0, 'of 5 nodes 2 silent (n[4-5])'],
-      ['a warning', census(3, silent(4, 5)), ['1', '2'], 1, 'of 5 nodes 2 silent (n[4-5])'],
-      ['in per cent', census(98, silent(1, 2)), ['1%', '2%'], 1, 'of 100 nodes 2 silent (n[1-2])'],
-      ['more than these', census(97, silent(1, 2, 3)), ['1%', '2%'], 2, 'of 100 nodes 3 silent (n[1-3])'],
-      ['uncertain', census(1, [['a', 'uncertain']]), ['0', '0'], 1, 'of 2 nodes 1 uncertain (a)'],
-      ['never', census(1, [['a', 'never']]), ['0', '0'], 1, 'of 2 nodes 1 never reported (a)'],
-      ['left just now', census(1, [['a', 'left', 600_000]]), ['0', '0'], 0, '2 nodes, 1 live'],
-      [
-        'left for long',
-        census(1, [['a', 'left', 600_001]]),
-        ['0', '0'],
-        2,
-        'of 2 nodes 1 left longer than 10 minutes ago (a)',
-      ],
-      ['a stranger', { ...census(1, []), notOnBoard: ['x'] }, ['0', '0'], 2, 'of 2 nodes 1 not on the board (x)'],
-      ['an empty board', census(0, []), ['0', '0'], 3, 'no node is on the board: nothing is known about nodes'],
-      [
-        'several, the worst first',
-        census(1, [
-          ['a', 'uncertain'],
-          ['b', 'silent'],
-          ['c', 'never'],
-        ]),
-        ['0', '0'],
-        2,
-        'of 4 nodes 1 silent (b), 1 uncertain (a), 1 never reported (c)',
-      ],
-      [
-        'names that cannot be folded are cut',
-        census(
-          0,
-          ['a', 'b', 'c', 'd', 'e', 'f'].map(name => [name, 'silent'] as const),
-        ),
-        ['0', '0'],
-        2,
-        'of 6 nodes 6 silent (a,b,c,d,e and more)',
-      ],
-    ];
-  const portion = (text: string) => values.portion.parse(text);
-  for (const [about, of, [warning, critical], code, text] of table) {
-    const verdict = judgeCensus(of, { warning: portion(warning), critical: portion(critical) });
-    t.same([verdict.code, verdict.text], [code, text], about);
-    for (const figure of verdict.figures?.split(' ') ?? [])
+      'several, the worst first',
+      { ...live(1), uncertain: ['a'], silent: ['b'], never: ['c'] },
+      [],
+      2,
+      'of 4 nodes 1 silent (b), 1 uncertain (a), 1 never reported (c)',
+    ],
+    [
+      'names that cannot be folded are cut',
+      { silent: ['a', 'b', 'c', 'd', 'e', 'f'] },
+      [],
+      2,
+      'of 6 nodes 6 silent (a,b,c,d,e and more)',
+    ],
+  ];
+  const ask = async (path: string, argv: string[]) => {
+    beat(path);
+    const { code, stdout } = await runHere(['check', '--board', path, ...argv]);
+    const [, text = '', figures = ''] = /^BEOBOARD [A-Z]+: (.*) \| (.*)\n$/.exec(stdout) ?? [];
+    return { code, text: text.replace(/; fails (open|closed)$/, ''), figures };
+  };
+  for (const [about, of, argv, code, text] of table) {
+    const answer = await ask(makeBoard(t, of).path, argv);
+    t.same([answer.code, answer.text], [code, text], about);
+    for (const figure of answer.figures.split(' '))
       t.match(figure, /^[a-z]+=\d+;[\d.]*;[\d.]*;0;\d+$/, 'as the guidelines have performance data');
+  }
+  const goodbye = { flags: 1 << bits.flags.goodbye };
+  for (const [ago, code, text] of [
+    [595, 0, '2 nodes, 1 live'],
+    [601, 2, 'of 2 nodes 1 left longer than 10 minutes ago (a)'],
+  ] as const) {
+    const board = makeBoard(t, { ...live(1), never: ['a'] });
+    board.lay('a', ago, goodbye);
+    t.match(await ask(board.path, []), { code, text }, `left ${ago} s ago`);
   }
   // [limit, nodes, as a number]: the share and the number are both lower bounds.
   for (const [text, total, limit] of [
@@ -107,21 +86,32 @@ t.test('the verdict', async t => {
     ['0.001%,0', 9, 0.00009],
     ['100%,3', 2, 3],
     ['5', 100_000, 5],
-  ] as const)
-    t.equal(values.portionOf(portion(text), total), limit, `${text} of ${total}`);
-  const { figures = '' } = judgeCensus(census(97, silent(1, 2, 3)), { warning: none, critical: portion('2%') });
+  ] as const) {
+    const names = `x[1-${total}]`;
+    const { figures } = await ask(makeBoard(t, live(1)).path, ['--nodes', names, '-w', text, '--fail', 'open']);
+    const limited = String(limit === 0.00009 ? '0.00009' : limit);
+    t.match(figures, `missing=0;${limited};;0;${total} `, `${text} of ${total}`);
+  }
+  const { figures } = await ask(makeBoard(t, { ...live(97), ...silent(1, 2, 3) }).path, ['-c', '2%']);
   t.match(figures, /^live=97;;;0;100 .*silent=3;;;0;100 .*missing=3;0;;0;100 down=3;;2;0;100$/);
 });
 
 t.test('check: an empty board tells nothing, with or without a condition', async t => {
-  const limits = { warning: none, critical: none };
-  const asked = { names: [], asked: 0, notOnBoard: [], remarks: [], warnings: ['the board is full'] };
-  for (const [fail, code] of [['open', 0] as const, ['closed', 2] as const, [undefined, 3] as const]) {
-    const options = { ...limits, ...(fail && { fail }) };
-    const why = 'no node is on the board: nothing is known about nodes';
-    t.match(judgeCensus(census(0, []), options), { code, text: why, fails: fail });
-    t.match(judgeSelection(asked, 'load > 1', options), { code, text: `${why}; the board is full`, fails: fail });
-  }
+  const { path } = makeBoard(t, {});
+  for (const where of [[], ['--where', 'load > 1']])
+    for (const [fail, code, ending] of [
+      [['--fail', 'open'], 0, '; fails open'],
+      [['--fail', 'closed'], 2, '; fails closed'],
+      [[], 3, ''],
+    ] as const) {
+      beat(path);
+      const answer = await runHere(['check', '--board', path, ...where, ...fail]);
+      t.equal(answer.code, code);
+      t.ok(
+        answer.stdout.includes(`: no node is on the board: nothing is known about nodes${ending} | `),
+        answer.stdout,
+      );
+    }
 });
 
 /** A board with nodes in every state but unknown: long intervals keep their nodes live, short ones do not. */
@@ -140,7 +130,7 @@ async function everyState(t: Test) {
   for (const report of reports) socket.send(report, receiver.port, '127.0.0.1');
   const reader = new BoardReader(board);
   t.teardown(() => reader.close());
-  await until('quiet is silent', () => takeCensus(reader, { keep: () => true }).counts.silent === 1);
+  await until('quiet is silent', () => countStates(reader.nodeStates().states).silent === 1);
   return { board, receiver };
 }
 
@@ -391,19 +381,5 @@ t.test('a census in parts of any size gives the same as one of the whole board',
   }
   const nodeStates = reader.nodeStates();
   t.same(nodeStates.states, reader.snapshot().overview.states, 'one look gives the same states, from the column words');
-  const all = takeCensus(reader, { keep: () => true });
-  t.same(
-    all.kept.map(({ name }) => name),
-    whole,
-  );
-  t.equal(
-    Object.values(all.counts).reduce((a, b) => a + b, 0),
-    1500,
-  );
-  const some = takeCensus(reader, { keep: state => state === 'live', among: ['node0001', 'node1500', 'x'] });
-  t.same(
-    some.kept.map(({ name }) => name),
-    ['node0001', 'node1500'],
-  );
-  t.same(some.notOnBoard, ['x']);
+  t.same(nodeStates.names([...nodeStates.states.keys()]), whole);
 });

@@ -16,7 +16,7 @@ import type { Encodable, SetName } from '../../src/layout/codec.js';
 import { bits, structs } from '../../src/layout/layout.gen.js';
 import { TEXT_GAP, template } from '../../src/native/index.js';
 import { NoBoard } from '../../src/shm/noboard.js';
-import { Snapshot } from '../../src/shm/snapshot.js';
+import type { Snapshot } from '../../src/shm/snapshot.js';
 import { Page } from '../../src/text/buffer.js';
 import {
   ALL,
@@ -41,6 +41,7 @@ import {
   type TestNode,
   writeBoard,
 } from '../kit/ganglia.js';
+import { snapshotOf } from '../kit/judged.js';
 import { structs as ofC } from '../kit/layout.gen.js';
 import { validOf } from '../kit/madeboard.js';
 import { PROGRAM } from '../kit/program.js';
@@ -496,7 +497,7 @@ t.test('any bytes at all in a report', t => {
     const at = structs.board_header.bytes + ofC.column_entry.bytes + structs.record.bytes;
     raw.set(before, at + structs.slot.fields.report.offset);
     raw.set(after, at + structs.slot.bytes + structs.slot.fields.report.offset);
-    const document = documentOf(new Snapshot('test', raw, { nowNs: NOW, realNs: 0n, nodes: 1 }));
+    const document = documentOf(snapshotOf('test', raw, { nowNs: NOW, realNs: 0n, nodes: 1 }));
     const numeric = METRICS.filter(({ type }) => type !== 'string').map(({ name }) => name);
     const { metrics } = parse(document).hosts.n1!;
     const plain = numeric.every(name => /^-?\d{1,16}(\.\d{1,3})?$/.test(metrics[name]?.VAL ?? '0'));
@@ -664,7 +665,7 @@ t.test("gmetad's answers", needsXmllint, t => {
 t.test('sums while the wall clock stands still', t => {
   let now = NOW;
   let nodes = [node('n1')];
-  const look = () => new Snapshot('test', bytesOf(nodes, { now }), { nowNs: now, realNs: 0n, nodes: nodes.length });
+  const look = () => snapshotOf('test', bytesOf(nodes, { now }), { nowNs: now, realNs: 0n, nodes: nodes.length });
   const documents = new Documents([{ pieces: () => [look()], one: look }]);
   const up = () => /HOSTS UP="(\d+)"/.exec(textOf(documents.gmetad({ ...EVERYTHING, summary: true }, LOCALTIME)))?.[1];
   t.equal(up(), '1');

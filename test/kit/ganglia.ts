@@ -9,6 +9,7 @@ import { bits, HASH_BOARD_V2, HASH_STAT_V1, structs } from '../../src/layout/lay
 import { Snapshot } from '../../src/shm/snapshot.js';
 import { BOOT_ID } from './brokenboards.js';
 import { keepAlive } from './heart.js';
+import { snapshotOf } from './judged.js';
 import { lacks } from './lacking.js';
 import { structs as ofC } from './layout.gen.js';
 import { ROOT, type Teardown } from './places.js';
@@ -88,7 +89,7 @@ export function bytesOf(
 }
 
 export function board(nodes: readonly TestNode[], options: TestBoard = {}): Snapshot {
-  return new Snapshot('test', bytesOf(nodes, options), { nowNs: NOW, realNs: 0n, nodes: nodes.length });
+  return snapshotOf('test', bytesOf(nodes, options), { nowNs: NOW, realNs: 0n, nodes: nodes.length });
 }
 
 const EARLIER: Encodable<'report'> = {
@@ -306,7 +307,12 @@ export function writeBoard(path: string, nodes: readonly TestNode[], options: Te
   const tables = Buffer.alloc(index_offset + index_slots * ofC.index_entry.bytes - board_header.bytes);
   const bytes = bytesOf(nodes, options);
   const view = new DataView(bytes.buffer);
-  const { column_offset, records_offset } = new Snapshot(path, bytes, { nowNs: 0n, realNs: 0n, nodes: 0 }).header;
+  const { column_offset, records_offset } = new Snapshot(path, bytes, {
+    nowNs: 0n,
+    realNs: 0n,
+    nodes: 0,
+    stalled: false,
+  }).header;
   encode('board_header', view, 0, {
     magic: Buffer.from('BEOBOARD').readBigUInt64LE(),
     version: 0x00020000,

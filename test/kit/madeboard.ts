@@ -6,8 +6,9 @@ import { bits, enums, structs } from '../../src/layout/layout.gen.js';
 import { terms } from '../../src/layout/terms.gen.js';
 import type { LinkEntry } from '../../src/shm/links.js';
 import type { Problem } from '../../src/shm/problems.js';
-import { type SenderEntry, Snapshot, type Tables } from '../../src/shm/snapshot.js';
+import type { SenderEntry, Snapshot, Tables } from '../../src/shm/snapshot.js';
 import { BOARD_MOST, expand } from '../../src/text/hostlists.js';
+import { snapshotOf } from './judged.js';
 import { structs as ofC } from './layout.gen.js';
 import { packWord } from './words.js';
 
@@ -294,7 +295,7 @@ export function madeBoard(nodes: readonly MadeNode[], made: MadeBoard = {}): Sna
     },
   );
   const tables = { links: () => linksOf(nodes, made), senders: () => sendersOf(made), events: eventsOf(made) };
-  return new Snapshot('test', bytes, { nowNs: NOW, realNs: REAL, nodes: nodes.length }, tables);
+  return snapshotOf('test', bytes, { nowNs: NOW, realNs: REAL, nodes: nodes.length }, tables);
 }
 
 /** Two reports, a second apart, of a node that is half busy and on which everything usual was measured. */

@@ -39,7 +39,7 @@ for (const major of NODES)
 
     // Tags: the OpenSSL of this Node, our own code and node:crypto must agree.
     const hmac = `
-      const { hmac } = await import(${JSON.stringify(join(ROOT, 'dist/src/native/index.js'))});
+      const { addon: { hmac } } = await import(${JSON.stringify(join(ROOT, 'dist/src/native/addon.js'))});
       const { createHmac } = await import('node:crypto');
       let openssl = 0, wrong = 0;
       for (let i = 0; i < 3000; i++) {

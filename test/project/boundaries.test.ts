@@ -206,7 +206,7 @@ const C_MAY: Record<string, string[]> = {
     'judge',
     ...['mapped', 'file', 'memory', 'records', 'repair'].map(part => `board/${part}`),
   ],
-  addon: ['api', 'base', 'format', 'rules', 'board', 'writer', 'judge', 'receive', 'relay'],
+  addon: ['api', 'base', 'format', 'rules', 'board', 'writer', 'judge', 'receive', 'relay', 'verbs'],
   // Schedulers link this, so it contains nothing of the writer.
   lib: ['api', 'board', 'judge'],
   // Programs on a node need neither the board nor OpenSSL.

@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { takeCensus } from '../../src/cli/census.js';
+import { countStates } from '../../src/shm/liveness.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { INSIDE, inOwnNetwork } from '../kit/network.js';
 import { folder } from '../kit/places.js';
@@ -59,7 +59,7 @@ else {
         const softnet = softnetDrops();
         const to = ['--to', `127.0.0.1:${receiver.port}`];
         const honest = start(t, ['load', ...to, '--size', String(NODES), '--key-file', key, '--json']);
-        const states = () => takeCensus(reader, { keep: () => false }).counts;
+        const states = () => countStates(reader.nodeStates().states);
         await until('all nodes are live', () => states().live === NODES);
         const memory = privateBytes(pid);
         const cpu = cpuOf(pid);

@@ -16,9 +16,10 @@ import { Relay, SWEEP_MS } from '../../src/relay/publisher.js';
 import { subjectOf } from '../../src/relay/relaywire.js';
 import type { Log } from '../../src/service/log.js';
 import type { State } from '../../src/shm/liveness.js';
-import { Snapshot } from '../../src/shm/snapshot.js';
+import type { Snapshot } from '../../src/shm/snapshot.js';
 import type { Trust } from '../../src/shm/trust.js';
 import { writerOptions } from '../../src/shm/writer.js';
+import { snapshotOf } from '../kit/judged.js';
 import { makeReport } from '../kit/reports.js';
 
 export const S = 1_000_000_000n;
@@ -414,7 +415,7 @@ export class World {
     const column = bytes.subarray(Number(h.column_offset), Number(h.column_offset) + count * (h.column_stride ?? 0));
     const records = bytes.subarray(Number(h.records_offset), Number(h.records_offset) + count * (h.record_stride ?? 0));
     const copy = new Uint8Array(Buffer.concat([bytes.subarray(0, h.header_bytes), column, records]));
-    return new Snapshot(this.mirrorPath, copy, { nowNs: this.mirrorNow, realNs: this.mirrorNow, nodes: count });
+    return snapshotOf(this.mirrorPath, copy, { nowNs: this.mirrorNow, realNs: this.mirrorNow, nodes: count });
   }
 
   states(): Map<string, State> {
