@@ -59,9 +59,12 @@ export class Going {
       // Told of it alone, its begin is known better than that of nodes which share the line.
       const told = this.#told.get(key) ?? 0;
       this.#told.set(key, told >= monotonicOf(line, from ?? line.at) ? told : last);
+      // What is repeated may be over, if the line of its end waits.
+      const isOver = line.repeated && this.#over.has(key);
       // The end that is told after a minute may be of one before.
       if (begin !== undefined && (begin === event || !this.#isLater(key, last))) this.#end(key, subject);
       if (begin === event) this.#begin(key, subject, line);
+      if (isOver) this.#over.add(key);
     }
   }
 

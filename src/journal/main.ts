@@ -129,8 +129,6 @@ class RunningJournal {
   readonly #hour = new HourCounts();
   readonly #states: StateKeeper;
   readonly #troubles: TroubleLog;
-  /** The segment in which it was counted how often everything has happened. */
-  #counted: number;
   #flushing: Promise<void> | undefined;
   looks = 0;
 
@@ -150,7 +148,6 @@ class RunningJournal {
     );
     const past = this.store.readPast();
     for (const line of past) this.#hour.add(line);
-    this.#counted = past.some(({ event }) => event === 'counts') ? this.store.segment : 0;
     this.#recorder = new JournalRecorder(this.#reader, name, VERSION, past);
     this.#orders = new OrdersFollower(options.bridgeDir, takenBy(past));
     this.#ordersFromMs = past[0] === undefined ? Date.now() : Date.parse(past[0].at);
@@ -179,9 +176,7 @@ class RunningJournal {
     void this.#jobs.look();
     try {
       this.#add(this.#recorder.look(clocks));
-      const { segment } = this.store;
-      if (segment !== this.#counted) this.#add(this.#recorder.counts(this.store.segmentBytes / COUNTS_PART));
-      this.#counted = segment;
+      this.#add(this.#recorder.counts(this.store.segment, this.store.segmentBytes / COUNTS_PART));
       const orders = this.#orders.next().filter(({ time_ms }) => time_ms >= this.#ordersFromMs);
       this.#recorder.tellOrders(orders, this.#orders.missed, this.#orders.taken?.since_ms ?? 0);
       this.#recorder.tellMarks(this.#jobs.current);

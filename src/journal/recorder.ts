@@ -101,6 +101,8 @@ export class JournalRecorder {
   readonly #grouping = new EventGrouping();
   readonly #marks = new Marks(this.#going);
   #number = 0;
+  /** The segment that has the counts of all. */
+  #counted: number | undefined;
   /** Whether the journal's last lines are of another board than the daemon begins with. */
   #isOther = false;
   /** From which time on the journal is known, CLOCK_MONOTONIC, ms; what happened before it was told or is forgotten. */
@@ -211,9 +213,14 @@ export class JournalRecorder {
     return this.#going.repeated();
   }
 
-  /** How often everything has happened by the lines before, for each segment; none if that takes more bytes. */
-  counts(mostBytes: number): RecordedLine[] {
-    if (!this.remembers) return [];
+  /**
+   * How often everything has happened by the lines before, once in each segment, and in the one in which a daemon begins
+   * if its lines tell it of another boot alone; none if that takes more bytes.
+   */
+  counts(segment: number, mostBytes: number): RecordedLine[] {
+    const counted = this.#counted ?? (this.#going.isCounted ? segment : 0);
+    this.#counted = segment;
+    if (counted === segment || !this.remembers) return [];
     const since = this.names.map((_, i) => sinceOf(this.#follows.memoryOf(i)));
     const lines = [undefined, ...PROBLEMS].flatMap(problem => {
       const found = this.names.flatMap((node, i) => {

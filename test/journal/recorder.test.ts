@@ -79,7 +79,7 @@ class World {
 
   /** What a new segment says of all counts. */
   count(): void {
-    for (const { line } of this.recorder?.counts(1 << 20) ?? []) this.lines.push(line);
+    for (const { line } of this.recorder?.counts(1, 1 << 20) ?? []) this.lines.push(line);
   }
 
   report(name: string, values: Values = {}, offset = 0): void {
@@ -594,6 +594,56 @@ t.test('a board that was made from nothing while a node was silent', past(), asy
   world.start();
   world.pass(4, () => world.report('n1', { start_boot_ns: 9n }));
   t.equal(world.of('restart').length, told, 'and what was told of them is not told again');
+});
+
+t.test('an end that waits when the board is replaced is told once', past(), async t => {
+  const world = new World(t, 16);
+  const both = () => ['n1', 'n2'].forEach(name => void world.report(name));
+  world.pass(3, both);
+  world.start();
+  world.pass(16, () => world.report('n1'));
+  world.recorder = undefined;
+  world.pass(2, both);
+  world.start();
+  world.pass(1, both);
+  world.writer.close();
+  rmSync(world.path);
+  world.writer = world.open(16);
+  world.writer.listeningSince(BigInt(world.ms) * 1_000_000n);
+  world.pass(6, both);
+  t.match(world.of('silent', 'heard_again'), [{ event: 'silent' }, { event: 'heard_again' }]);
+  t.equal(world.of('silent', 'heard_again').length, 2);
+});
+
+t.test('after a boot of the master all is counted in the first segment', past(), async t => {
+  const world = new World(t, 16);
+  const report = (...names: string[]) => names.forEach(name => void world.report(name));
+  const silence = () => {
+    world.pass(14, () => report('n1'));
+    world.pass(4, () => report('n1', 'n2'));
+  };
+  world.pass(3, () => report('n1', 'n2'));
+  world.start();
+  world.pass(2, () => report('n1', 'n2'));
+  world.count();
+  t.match(world.lines.at(-1), { event: 'counts', repeated: true });
+  world.lines.splice(
+    0,
+    world.lines.length,
+    ...world.lines.map(line => ({ ...line, id: `${'0'.repeat(16)}${line.id.slice(16)}` })),
+  );
+  world.start();
+  world.pass(2, () => report('n1', 'n2'));
+  world.count();
+  t.match(world.lines.at(-1), { event: 'counts', counts: {} }, 'that of another boot says nothing of this one');
+  world.recorder = undefined;
+  silence();
+  silence();
+  world.start();
+  world.count();
+  world.pass(4, () => report('n1', 'n2'));
+  t.match(world.of('silent'), [{ nodes: 'n2', missed: 1 }]);
+  t.equal(world.lines.filter(({ event }) => event === 'counts').length, 2, 'once for each boot');
 });
 
 t.test('a receiver that is stalled when the daemon starts, and one that runs again', past(), async t => {

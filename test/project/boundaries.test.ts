@@ -254,7 +254,7 @@ const LINES: Record<string, number> = {
   'src/events': 291,
   'src/ganglia-xml': 1472,
   'src/jobs': 741,
-  'src/journal': 1726,
+  'src/journal': 1731,
   'src/journalfile': 1346,
   'src/layout': 489,
   'src/load': 1108,
