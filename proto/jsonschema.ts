@@ -250,6 +250,7 @@ const DESCRIBED = object(
       'of the contract',
     ),
     readings: array(READING),
+    'words?': array(object({ of: text(), means: text() }), 'of lists and tables, with a name'),
   },
   'beoboard describe',
 );

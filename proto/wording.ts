@@ -1,5 +1,5 @@
-// Compiles proto/wording.md, the sentences that two languages say: to functions of TypeScript, and to macros of C that
-// are the pieces of a sentence, one after another.
+// Compiles proto/wording.md: the sentences that two languages say to functions of TypeScript, and to macros of C that are
+// the pieces of a sentence, one after another; the words that are explained to tables of TypeScript.
 
 import { ContractError } from './model.js';
 
@@ -12,9 +12,12 @@ type Piece = string | { readonly slot: string; readonly so?: string; readonly or
 interface Wording {
   readonly sentences: readonly { name: string; pieces: readonly Piece[] }[];
   readonly reasons: readonly { reason: string; meaning: string; sends: string; why: string }[];
+  readonly troubles: readonly { kind: string; meaning: string }[];
+  readonly titles: readonly { title: string; of: string; meaning: string }[];
 }
 
 const NAME = /^[a-z][a-z_]*$/;
+const TITLE = /^[A-Z][A-Z°]*(\/s)?$/;
 const SLOT = /^\{([a-z]+)(?:\?([^{}:]*):([^{}:]*))?\}$/;
 
 /** Throws ContractError. `knownReasons`: those of the contract. */
@@ -22,6 +25,8 @@ export function readWording(text: string, knownReasons: readonly string[]): Word
   const problems: string[] = [];
   const sentences: Wording['sentences'][number][] = [];
   const reasons: Wording['reasons'][number][] = [];
+  const troubles: Wording['troubles'][number][] = [];
+  const titles: Wording['titles'][number][] = [];
   const names = new Set<string>();
   let section = '';
   const objectTo = (row: number, what: string) => problems.push(`${WORDING}:${row + 1}: ${what}`);
@@ -35,19 +40,22 @@ export function readWording(text: string, knownReasons: readonly string[]): Word
     section = /^## (.*)$/.exec(line)?.[1] ?? section;
     const cells = line.split('|').slice(1, -1);
     const [name = '', ...rest] = cells.map(cell => cell.trim());
-    if (cells.length === 0 || /^-+$/.test(name) || ['name', 'reason'].includes(name)) continue;
-    if (!NAME.test(name)) objectTo(row, `${name} is not a name`);
-    if (names.has(`${section} ${name}`)) objectTo(row, `${name} is there twice`);
-    names.add(`${section} ${name}`);
+    if (cells.length === 0 || /^-+$/.test(name) || ['name', 'reason', 'trouble', 'title'].includes(name)) continue;
     const [first = '', sends = '', why = ''] = rest;
+    if (!(section === 'titles' ? TITLE : NAME).test(name)) objectTo(row, `${name} is not a name`);
+    const key = section === 'titles' ? `${section} ${name} ${first}` : `${section} ${name}`;
+    if (names.has(key)) objectTo(row, `${name} is there twice`);
+    names.add(key);
     if (section === 'sentences') {
       const parts = first.split(/(\{[^{}]*\})/).filter(part => part !== '');
       sentences.push({ name, pieces: parts.map(part => pieceOf(part, row)) });
-    } else if (knownReasons.includes(name)) reasons.push({ reason: name, meaning: first, sends, why });
+    } else if (section === 'troubles') troubles.push({ kind: name, meaning: first });
+    else if (section === 'titles') titles.push({ title: name, of: first, meaning: sends });
+    else if (knownReasons.includes(name)) reasons.push({ reason: name, meaning: first, sends, why });
     else objectTo(row, `${name} is not a reason of the contract`);
   }
   if (problems.length > 0) throw new ContractError(problems);
-  return { sentences, reasons };
+  return { sentences, reasons, troubles, titles };
 }
 
 /** What is filled in, each once: its name, and whether it is a condition. */
@@ -83,6 +91,16 @@ export function emitWordingLayout(wording: Wording, notice: string): string {
     'export const reasonWords: Readonly<Record<string, { meaning: string; sends: string; why: string }>> = {',
     ...reasons,
     '};',
+    '',
+    '/** What a kind of trouble is. */',
+    'export const troubleWords = {',
+    ...wording.troubles.map(({ kind, meaning }) => `  ${kind}: ${JSON.stringify(meaning)},`),
+    '} as const;',
+    '',
+    '/** Titles of columns, and the verb whose table has them. */',
+    'export const titleWords: readonly { title: string; of: string; meaning: string }[] = [',
+    ...wording.titles.map(each => `  ${JSON.stringify(each)},`),
+    '];',
     '',
   ].join('\n');
 }

@@ -1,14 +1,18 @@
 // What every name means that can be asked for (fields of a report, columns, flags, entries), its unit, its source, and
-// what it does not mean.
+// what it does not mean; and what the words of lists and tables mean.
 
 import { dictionary, type Entry, tables } from '../layout/dictionary.gen.js';
+import { meanings } from '../layout/terms.gen.js';
+import { titleWords, troubleWords } from '../layout/wording.gen.js';
 import { defineVerb, parseVerb, UsageError } from '../options/options.js';
 import { COLUMNS } from '../query/columns.js';
 import { type EntryReading, entryReadings } from '../readings/entries.js';
 import type { Reading } from '../readings/measures.js';
 import { allReadings, meantReading, readingOf } from '../readings/readings.js';
+import type { Problem } from '../shm/problems.js';
 import { json, print } from '../text/output.js';
 import { didYouMean, quote } from '../text/text.js';
+import type { TroubleKind } from '../trouble/kinds.js';
 
 export const verb = defineVerb({
   name: 'describe',
@@ -20,11 +24,12 @@ export const verb = defineVerb({
     'beoboard describe cpu_iowait_pm',
     'beoboard describe net.rx_bytes',
     'beoboard describe held',
+    'beoboard describe PROBLEMS',
     'beoboard describe --json',
   ],
   notes: `Without a name, it lists all fields that conditions, --columns, --sort and --by accept. A counter NAME has a rate, rates.NAME. The unit
 at the end of a field's name may be left out; then write it with the value: mem_avail < 1GiB, mem_avail < 10%. The descriptions are those
-of proto/stat-v1.md.`,
+of proto/stat-v1.md. It also explains states, problems, kinds of trouble, last words, and titles of columns.`,
 });
 
 type AnyReading = Reading | EntryReading;
@@ -102,7 +107,7 @@ function* list(): Generator<string> {
   }
 }
 
-const row = (label: string, text: string) => (text === '' ? '' : `  ${label.padEnd(12)}${text}\n`);
+const row = (label: string, text: string) => (text === '' ? '' : `  ${label.padEnd(11)} ${text}\n`);
 
 /** Other names by which a field can be asked for. */
 function otherNames(entry: Entry): string {
@@ -164,11 +169,46 @@ function meant(asked: string): { reading: AnyReading | undefined; entries: Entry
   return { reading: isOwn ? reading : undefined, entries };
 }
 
+const troubles: Readonly<Record<Exclude<TroubleKind, Problem>, string>> = troubleWords;
+const TABLES = {
+  state: meanings.node_state,
+  problem: meanings.problem,
+  trouble: troubles,
+  'last words': meanings.last_words,
+};
+
+interface Word {
+  /** A table, or a verb whose output has that title. */
+  readonly of: string;
+  readonly means: string;
+}
+
+/** What a word of lists and tables means, in each place where it stands; empty for another word. */
+function wordsOf(name: string): Word[] {
+  return [
+    ...Object.entries(TABLES).flatMap(([of, table]) =>
+      Object.entries(table).flatMap(([word, means]) =>
+        word === name || (of === 'state' && word.toUpperCase() === name) ? [{ of, means }] : [],
+      ),
+    ),
+    ...COLUMNS.filter(({ title }) => title === name).map(column => {
+      const means = column.field.about || dictionary.find(({ field }) => field === column.field.source)?.meaning;
+      return { of: 'status', means: `${column.name}: ${means || column.spoken}` };
+    }),
+    ...titleWords.filter(({ title }) => title === name).map(({ of, meaning: means }) => ({ of, means })),
+  ];
+}
+
 /** The meaning of a name, in lines; empty for an unknown name. */
 export function explained(name: string): string[] {
   const { reading, entries } = meant(name);
-  const own = reading === undefined ? [] : [...explainReading(reading)];
-  return [...own, ...entries.flatMap(entry => [...explain(entry)])];
+  const words = wordsOf(name);
+  return [
+    ...(reading === undefined ? [] : explainReading(reading)),
+    ...entries.flatMap(entry => [...explain(entry)]),
+    ...(words.length > 0 ? [`${name}\n`] : []),
+    ...words.map(({ of, means }) => row(of, means)),
+  ];
 }
 
 function readingJson({ name, about, unit, words, total, source }: AnyReading) {
@@ -185,14 +225,18 @@ export async function main(argv: string[]): Promise<number> {
     return 0;
   }
   const { reading, entries } = meant(name);
-  if (reading === undefined && entries.length === 0) {
-    const others = [...entryReadings().keys(), ...dictionary.flatMap(entry => [entry.field, fullName(entry)])];
+  const words = wordsOf(name);
+  if (reading === undefined && entries.length === 0 && words.length === 0) {
+    const others = [
+      ...[...entryReadings().keys(), ...dictionary.flatMap(entry => [entry.field, fullName(entry)])],
+      ...Object.values(TABLES).flatMap(Object.keys),
+    ];
     throw new UsageError(
       `there is no field ${quote(name)}; ${didYouMean(meantReading(name.replace(ASKED_RECENT, '$1_recent'), others), 'beoboard describe lists them')}`,
     );
   }
   const own = reading === undefined ? [] : [reading];
-  if (values.json) await print([`${json({ schema: 1, fields: entries, readings: own.map(readingJson) })}\n`]);
+  if (values.json) await print([`${json({ schema: 1, fields: entries, readings: own.map(readingJson), words })}\n`]);
   else await print(explained(name));
   return 0;
 }

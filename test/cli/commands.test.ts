@@ -10,6 +10,7 @@ import { dirname, join, relative } from 'node:path';
 import t, { type Test } from 'tap';
 import { explained } from '../../src/cli/describe.js';
 import { dictionary } from '../../src/layout/dictionary.gen.js';
+import { terms } from '../../src/layout/terms.gen.js';
 import { VERBS } from '../../src/options/verbs.js';
 import { COLUMNS } from '../../src/query/columns.js';
 import { entryReadings } from '../../src/readings/entries.js';
@@ -17,6 +18,7 @@ import { readingNames, readingOf } from '../../src/readings/readings.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { json, visible } from '../../src/text/output.js';
 import { UNSEEN } from '../../src/text/text.js';
+import { KINDS } from '../../src/trouble/kinds.js';
 import { ended } from '../kit/children.js';
 import { beating, node, writeBoard } from '../kit/ganglia.js';
 import { boardPath, folder, ROOT } from '../kit/places.js';
@@ -335,8 +337,29 @@ t.test('describe: every listed name can be asked for, and every name that can be
   );
   t.match(
     (await ask(['describe', 'held'])).stdout,
-    /^held\n +means +put on hold by the local admin.*\n +place +bit 6 of flags\n$/,
+    /^held\n +means +put on hold by the local admin.*\n +place +bit 6 of flags\nheld\n +problem +put on hold/,
   );
+  t.equal(
+    (await ask(['describe', 'silent'])).stdout,
+    'silent\n  state       not heard for silent_after, while the receiver listened\n  trouble     nodes that are not heard, while the receiver listens\n',
+  );
+  // The words of lists, and the titles of all tables, wherever they are written.
+  const sources = ['cli', 'jobs', 'query'].flatMap(room =>
+    readdirSync(join(ROOT, 'src', room)).map(file => readFileSync(join(ROOT, 'src', room, file), 'utf8')),
+  );
+  const titles = sources.flatMap(text =>
+    [...text.matchAll(/(?:title: |column\(\s*(?:'\w+', )?)'([A-Z][^a-z']*(?:\/s)?)'/g)].map(([, title = '']) => title),
+  );
+  t.ok(titles.length > 60, `${titles.length} titles`);
+  const counted = terms.node_state.map(state => state.toUpperCase());
+  const words = [...Object.keys(KINDS), ...Object.values(terms).flat(), ...counted, ...titles];
+  const unexplained = words.filter(word => explained(word).length === 0);
+  t.same(unexplained, []);
+  t.same(JSON.parse((await ask(['describe', '--json', 'JOB'])).stdout).words, [
+    { of: 'jobs', means: "the job's id, as its scheduler writes it" },
+  ]);
+  t.match((await ask(['describe', 'toString'])).stderr, /^beoboard describe: there is no field 'toString'/);
+  t.match((await ask(['describe', 'togather'])).stderr, /did you mean together\?/);
   t.match((await ask(['describe', 'mem_avail'])).stdout, /^ +also +mem_avail \(in B\)$/m);
   t.match(JSON.parse((await ask(['describe', '--json', 'load'])).stdout), {
     fields: [],

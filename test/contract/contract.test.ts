@@ -61,6 +61,8 @@ t.test('sentences: what is not understood is refused, with its line', async t =>
     [['| A | x |'], '2: A is not a name'],
     [['| a | x |', '| a | y |'], '3: a is there twice'],
     [['## reasons', '| late | x | | |'], '3: late is not a reason of the contract'],
+    [['## titles', '| JOB | jobs | x |', '| JOB | users | y |', '| JOB | jobs | z |'], '5: JOB is there twice'],
+    [['## titles', '| job | jobs | x |'], '3: job is not a name'],
   ] as const)
     t.throws(() => read('## sentences', ...lines), { message: `proto/wording.md:${problem}` });
 });
