@@ -17,7 +17,7 @@ interface Wording {
 }
 
 const NAME = /^[a-z][a-z_]*$/;
-const TITLE = /^[A-Z][A-Z°]*(\/s)?$/;
+const TITLE = /^[A-Z][A-Z° ]*(\/s)?$/;
 const SLOT = /^\{([a-z]+)(?:\?([^{}:]*):([^{}:]*))?\}$/;
 
 /** Throws ContractError. `knownReasons`: those of the contract. */

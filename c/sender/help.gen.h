@@ -48,13 +48,14 @@
   "  -h, --help             show this help\n" \
   "  -V, --version          show the version\n" \
   "\n" \
-  "SIGTERM and SIGINT stop it with a last report, flagged goodbye. A master that cannot be reached is " \
-  "logged once and retried indefinitely. SIGHUP reads --config again; destinations, name and interval " \
-  "can change without losing a report. An interval of more than a second is reached in steps: it " \
-  "doubles when twelve reports, over at least twelve seconds, have announced that; a shorter one holds " \
-  "at once. When the name changes, the old one says goodbye. A pace file holds one line, interval TIME " \
-  "for TIME. It is trusted if it belongs to root, beoboard or the sender's user and nobody else can " \
-  "write it.\n" \
+  "SIGTERM and SIGINT stop it with a last report, flagged goodbye. A master that\n" \
+  "cannot be reached is logged once and retried indefinitely. SIGHUP reads --config\n" \
+  "again; destinations, name and interval can change without losing a report. An\n" \
+  "interval of more than a second is reached in steps: it doubles when twelve\n" \
+  "reports, over at least twelve seconds, have announced that; a shorter one holds\n" \
+  "at once. When the name changes, the old one says goodbye. A pace file holds one\n" \
+  "line, interval TIME for TIME. It is trusted if it belongs to root, beoboard or\n" \
+  "the sender's user and nobody else can write it.\n" \
   "\n" \
   "Examples:\n" \
   "  beoboard-send --to master\n" \

@@ -30,9 +30,10 @@
   "  -h, --help            show this help\n" \
   "  -V, --version         show the version\n" \
   "\n" \
-  "Its answers are those of beoboard check, which also says why no node has reported, and warns when\n" \
-  "a scheduler's hosts are not on the board. For --where, --setup, --slurm-dir and --config use it.\n" \
-  "Exit codes: 0 OK, 1 warning, 2 critical, 3 unknown, and wrong usage.\n" \
+  "Its answers are those of beoboard check, which also says why no node has\n" \
+  "reported, and warns when a scheduler's hosts are not on the board. For --where,\n" \
+  "--setup, --slurm-dir and --config use it. Exit codes: 0 OK, 1 warning, 2\n" \
+  "critical, 3 unknown, and wrong usage.\n" \
   "\n" \
   "Examples:\n" \
   "  beoboard-check --warning 0.1% --critical 1%,1\n" \
@@ -71,11 +72,10 @@
   "  -h, --help            show this help\n" \
   "  -V, --version         show the version\n" \
   "\n" \
-  "Its answers are identical to those of beoboard nodes. For --where, --job-id, --user, --for, " \
-  "--slurm-dir and\n" \
-  "--config use that.\n" \
-  "Exit codes: 0 done, 1 a name is not on the board, 2 usage, 4 no board, or a stalled one: then " \
-  "nothing is known about any node.\n" \
+  "Its answers are identical to those of beoboard nodes. For --where, --job-id,\n" \
+  "--user, --for, --slurm-dir and --config use that. Exit codes: 0 done, 1 a name\n" \
+  "is not on the board, 2 usage, 4 no board, or a stalled one: then nothing is\n" \
+  "known about any node.\n" \
   "\n" \
   "Examples:\n" \
   "  beoboard-nodes --state live\n" \

@@ -23,8 +23,8 @@ export const verb = defineVerb({
     "beoboard jobs --json | jq '.jobs[] | select(.efficiency < 0.5) | .id'",
   ],
   notes: `For each job with nodes: the states of its nodes, worst first; CPUs allocated, how many are busy, and their share (EFF); memory in use;
-GPUs busy of those allocated. BUSY, EFF, MEM and GPUS are shown only if the job is alone on its nodes and all of these are live. WORST is
-the node in the worst state, or the unhealthy one, or else the least busy one. Host lists select jobs by their nodes, by board or Slurm name;
+GPUs busy of those allocated. BUSY, EFF, MEM and GPUS are shown only if the job is alone on its nodes and all of these are live. WORST NODE is
+the one in the worst state, or the unhealthy one, or else the least busy one. Host lists select jobs by their nodes, by board or Slurm name;
 other words are users (anna is also anna@example.org and AD\\anna). Who has the name of a node is told apart: in JSON as of_user.
 
 A job's id (4711, 4711_3, 4711+1, 4711[3].pbs01, or Slurm's raw number of one of these) shows that job: the trouble of its nodes, and a row for each. DIFFERS is what is farthest from the

@@ -23,7 +23,7 @@ const columnsAt = (nowMs: number): readonly TableColumn<ListedJob>[] => [
     leaves: 7,
   },
   {
-    title: 'WORST',
+    title: 'WORST NODE',
     isLeft: true,
     text: ({ told: { worst } }) => `${oneLine(worst.node)} ${worst.why ?? ''}`.trim(),
     leaves: 3,

@@ -100,7 +100,7 @@ export const titleWords: readonly { title: string; of: string; meaning: string }
   {"title":"EFF","of":"jobs","meaning":"the share of its CPUs that are busy"},
   {"title":"MEM","of":"jobs","meaning":"the memory in use on the job's nodes"},
   {"title":"GPUS","of":"jobs","meaning":"how many of the job's GPUs are busy, of those it was given"},
-  {"title":"WORST","of":"jobs","meaning":"the node in the worst state, or with a problem, or else the least busy one"},
+  {"title":"WORST NODE","of":"jobs","meaning":"the node in the worst state, or with a problem, or else the least busy one"},
   {"title":"NAME","of":"jobs","meaning":"the name that the user gave the job"},
   {"title":"DIFFERS","of":"jobs 4711","meaning":"what is farthest from the middle of the job's live nodes with the same hardware"},
   {"title":"GHZ","of":"jobs 4711","meaning":"the mean clock rate of the node's CPUs"},

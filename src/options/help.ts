@@ -41,17 +41,22 @@ interface Help {
   readonly examples: readonly string[];
 }
 
+/** Sentences, filled to a width; lines that begin with a blank are tables, and stay as they are. */
+const filled = (notes: string, columns: number): string =>
+  notes.trim().replaceAll(/^\S.*(?:\n\S.*)*/gm, lines => wrapped(lines.replaceAll('\n', ' '), columns).join('\n'));
+
 export function helpText({ usage, summary, rows, notes, examples }: Help, columns: number): string {
   const indent = widest(rows.map(([term]) => term)) + 4;
   const width = Math.max(40, columns - indent);
+  const whole = Math.max(40, columns);
   return [
     `Usage: ${usage}`,
-    `\n${summary}`,
+    `\n${filled(summary, whole)}`,
     '\nOptions:',
     ...rows.map(
       ([term, about]) => `  ${padded(term, indent - 2)}${wrapped(about, width).join(`\n${' '.repeat(indent)}`)}`,
     ),
-    ...(notes ? [`\n${notes.trim()}`] : []),
+    ...(notes ? [`\n${filled(notes, whole)}`] : []),
     '\nExamples:',
     ...examples.map(line => `  ${line}`),
     '',

@@ -32,6 +32,23 @@ import { NOT_WHOLE } from '../kit/whole.js';
 /** Runs a command line in one process with others; the program itself is started where that can show more. */
 const ask = verbChild(t);
 
+t.test('sentences of a help end at the width of a terminal', async t => {
+  const long = (text: string) => text.split('\n').filter(line => /^\S/.test(line) && line.length > 82);
+  for (const verb of ['status', 'jobs', 'odd', 'describe', 'web'])
+    t.same(long((await ask([verb, '--help'])).stdout), [], verb);
+  let seen = 0;
+  for (const room of readdirSync(join(ROOT, 'c'), { withFileTypes: true }).filter(each => each.isDirectory()))
+    for (const file of readdirSync(join(ROOT, 'c', room.name)).filter(name => name.endsWith('.c'))) {
+      const [, help] =
+        /"Usage: " PROGRAM([\s\S]*?);\n/.exec(readFileSync(join(ROOT, 'c', room.name, file), 'utf8')) ?? [];
+      if (help === undefined) continue;
+      seen++;
+      // One literal a line of the text.
+      t.same(long(help.replaceAll(/^\s*"(.*?)(?:\\n)?"$/gm, '$1')), [], `${room.name}/${file}`);
+    }
+  t.equal(seen, 7, 'programs in C');
+});
+
 t.test('help answers on stdout, with examples', { skip: NOT_WHOLE }, async t => {
   const all = await run(['--help']);
   t.equal(all.code, 0);

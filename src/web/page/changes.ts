@@ -117,7 +117,7 @@ export class ChangeList {
     const source = journal ? 'From the journal,' : 'Without a journal:';
     const from = this.#sinceMs === undefined ? '' : `${source} since ${clock(this.#sinceMs)}${began}`;
     byId('changedsince').title = why;
-    const only = this.#minute === undefined ? '' : `; only ${minute(this.#minute * MINUTE_MS)}, by the river`;
+    const only = this.#minute === undefined ? '' : `; only ${minute(this.#minute * MINUTE_MS)}, as marked above`;
     const more = lines.length > SHOWN ? `; the last ${SHOWN} of ${plural(lines.length, 'line')}` : '';
     write(byId('changedsince'), `${from}${only}${more}${lines.length === 0 && from !== '' ? ': nothing' : ''}`);
     const shown = lines.slice(0, SHOWN);

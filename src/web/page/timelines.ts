@@ -171,7 +171,7 @@ export class Timelines {
     });
     for (const [i, value] of values.entries()) write(this.#curves.children[i]?.querySelector('b') as Element, value);
     const state = this.#stateAt(ms);
-    const when = this.#marked === undefined ? 'now' : clock(ms);
+    const when = clock(ms);
     write(this.#at, `${when}: ${state}`);
     const told = this.#readings.map(({ title }, i) => `${title} ${values[i] === '–' ? 'not measured' : values[i]}`);
     set(this.#slider, {
