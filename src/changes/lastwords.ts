@@ -8,7 +8,7 @@ import type { Node, Snapshot } from '../shm/snapshot.js';
 import { formatDuration } from '../text/durations.js';
 import { shownNames } from '../text/hostlists.js';
 import { groupBy } from '../text/maps.js';
-import { oneLine } from '../text/text.js';
+import { counted, oneLine } from '../text/text.js';
 
 /** The contract's rows, and one that takes other nodes, so that only a reader can say it. */
 export type SaidWord = LastWord | 'hottest';
@@ -131,7 +131,7 @@ export function lastWordsTexts<N extends SilencedNode>(
   const more = telling.slice(EACH_MOST).flat();
   if (more.length > 0)
     found.push({
-      text: `${more.length} more ${more.length === 1 ? 'node' : 'nodes'} (${shownNames(more.map(({ name }) => name))}) last reported other things: see beoboard show`,
+      text: `${counted(more.length, 'more node')} (${shownNames(more.map(({ name }) => name))}) last reported other things: see beoboard show`,
       nodes: more,
     });
   if (silent.length > 0) found.push({ text: textOf(board, silent), nodes: silent });

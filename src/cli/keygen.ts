@@ -24,7 +24,7 @@ import { defineVerb, parseVerb, UsageError } from '../options/options.js';
 import { DAEMON, findUser, RELAY, type User, userName } from '../options/users.js';
 import { Failure, usable } from '../text/failure.js';
 import { print } from '../text/output.js';
-import { oneLine } from '../text/text.js';
+import { counted, oneLine } from '../text/text.js';
 
 export const verb = defineVerb({
   name: 'keygen',
@@ -251,5 +251,5 @@ export async function main(argv: string[]): Promise<number> {
     nodes.map(node => [join(file, `${node}.key`), linesOf(node)] as const),
     owner,
   );
-  return done(`the keys of ${nodes.length} ${nodes.length === 1 ? 'node' : 'nodes'} in ${oneLine(file)}`);
+  return done(`the keys of ${counted(nodes.length, 'node')} in ${oneLine(file)}`);
 }

@@ -15,7 +15,7 @@ import { replaceFile } from '../service/replacefile.js';
 import { type Address, formatAddress } from '../text/addresses.js';
 import { Failure, usable } from '../text/failure.js';
 import { json, print } from '../text/output.js';
-import { oneLine } from '../text/text.js';
+import { counted, oneLine } from '../text/text.js';
 import { JobWork } from './jobnodes.js';
 import { Cluster, random } from './simulatednode.js';
 
@@ -77,7 +77,7 @@ function intervalOf(options: LoadOptions, size: number): number {
   const ms = Math.round((1000 * size) / options.rate);
   if (ms < 100 || ms > 600_000)
     throw new UsageError(
-      `--rate ${options.rate} does not fit ${size} nodes, which send ${Math.ceil(size / 600)} to ${size * 10} reports a second; change ${options.nodes === undefined ? '--size' : '--nodes'} or --rate`,
+      `--rate ${options.rate} does not fit ${counted(size, 'node')}, which send ${Math.ceil(size / 600)} to ${size * 10} reports a second; change ${options.nodes === undefined ? '--size' : '--nodes'} or --rate`,
     );
   return ms;
 }
@@ -167,7 +167,9 @@ export async function main(argv: string[]): Promise<number> {
   const mishaps = new Mishaps(options, size, intervalMs, nameOf);
   const destination = formatAddress({ host: address, port: to.port });
   tellParent({ reporting: [destination] });
-  log.info(`ready: ${size} nodes report to ${destination}, ${Math.round(rate)} reports/s`);
+  log.info(
+    `ready: ${counted(size, 'node')} ${size === 1 ? 'reports' : 'report'} to ${destination}, ${Math.round(rate)} reports/s`,
+  );
   const { sent, leftOut, restarts, seconds } = await run(cluster, mishaps, sender, rate, options.for, stop.signal, log);
   sender.close();
   endTelling();

@@ -13,7 +13,7 @@ import { writeDuration } from '../text/durations.js';
 import { fold, lastDigits, shownNames } from '../text/hostlists.js';
 import { NOTHING } from '../text/layout.js';
 import { getOrInsert } from '../text/maps.js';
-import { oneLine } from '../text/text.js';
+import { counted, oneLine } from '../text/text.js';
 import { type Alike, differences, type FamilyDifference, forgetOtherHashes, type Trait } from './families.js';
 
 /** All nodes of a look, or one part of them after the other. */
@@ -131,7 +131,7 @@ type Names = readonly string[];
 function othersText(nodes: Nodes, odd: Odd): string {
   const [most] = odd.groups as readonly [Alike, ...Alike[]];
   const count = most.members.length;
-  return `${count} ${count === 1 ? 'other' : 'others'} ${valueText(nodes, odd, most)}`;
+  return `${counted(count, 'other')} ${valueText(nodes, odd, most)}`;
 }
 
 /** `rack11n[01-09]: 6.1.0-18, 39 others 6.1.0-21`; without a minority, all alike. `label`: before each first value. */
@@ -144,7 +144,7 @@ export function oddText(nodes: Nodes, names: Names, odd: Odd, label = ''): strin
   const more = told.slice(GROUPS_MOST);
   if (more.length > 0) {
     const count = more.reduce((sum, { members }) => sum + members.length, 0);
-    named.push(`${count} more with ${more.length} other ${more.length === 1 ? 'value' : 'values'}`);
+    named.push(`${count} more with ${counted(more.length, 'other value')}`);
   }
   return odd.isMinority ? `${named.join('; ')}, ${othersText(nodes, odd)}` : named.join('; ');
 }

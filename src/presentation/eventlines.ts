@@ -10,7 +10,7 @@ import type { Painter } from '../terminal/style.js';
 import { formatDuration } from '../text/durations.js';
 import { fold } from '../text/hostlists.js';
 import { json } from '../text/output.js';
-import { oneLine } from '../text/text.js';
+import { counted, oneLine } from '../text/text.js';
 
 /** One object per line: see jsonschema.ts. */
 export function* objectLines(happenings: readonly BoardChange[]): Generator<string> {
@@ -112,8 +112,6 @@ export function boardText(happening: BoardChange): string {
       return `${happening.event} of an unknown node`;
   }
 }
-
-const counted = (count = 0, one = '', several = '') => `${count} ${count === 1 ? one : several}`;
 
 function ordinal(number: number): string {
   const ending = /1\d$/.test(String(number)) ? 'th' : (['th', 'st', 'nd', 'rd'][number % 10] ?? 'th');

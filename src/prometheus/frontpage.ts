@@ -2,7 +2,7 @@
 // page that loads nothing else.
 
 import { NoBoard } from '../shm/noboard.js';
-import { oneLine } from '../text/text.js';
+import { counted, oneLine } from '../text/text.js';
 import type { ScrapedBoard } from './boards.js';
 import { COLLECTORS, DEFAULT_COLLECTORS } from './families.js';
 
@@ -17,7 +17,7 @@ function boardLine(board: ScrapedBoard): string {
   const nodeStates = board.look();
   const name = board.cluster ?? 'board';
   if (nodeStates instanceof NoBoard) return `${name}: ${nodeStates.message}`;
-  return `${name}: ${nodeStates.count} nodes${nodeStates.board.stalled ? ', the receiver is stalled: nothing is known about them' : ''}`;
+  return `${name}: ${counted(nodeStates.count, 'node')}${nodeStates.board.stalled ? ', the receiver is stalled: nothing is known about them' : ''}`;
 }
 
 /** The page; `token` of the server. */

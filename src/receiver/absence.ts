@@ -7,6 +7,7 @@ import { NoBoard } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
 import { formatDuration } from '../text/durations.js';
 import { foldParts } from '../text/hostlists.js';
+import { counted } from '../text/text.js';
 
 /** The time between two looks, ms: what passes between them counts at most twice, however long it took. */
 const EVERY_MS = 60_000;
@@ -63,7 +64,7 @@ export class Absence {
     try {
       this.#forget(gone);
     } catch (error) {
-      this.#log.warn(`could not forget ${gone.length} nodes: ${(error as Error).message}`);
+      this.#log.warn(`could not forget ${counted(gone.length, 'node')}: ${(error as Error).message}`);
       return;
     }
     const why = `forgot ${gone.length}, which were silent or had left for ${formatDuration(after)}`;

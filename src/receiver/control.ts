@@ -8,7 +8,7 @@ import { asOwner } from '../service/asowner.js';
 import type { Log } from '../service/log.js';
 import { shownNames } from '../text/hostlists.js';
 import { isObject, isText, jsonOf } from '../text/shape.js';
-import { oneLine } from '../text/text.js';
+import { counted, oneLine } from '../text/text.js';
 
 /** Names that had a record, and names that had none. */
 type Forgotten = { forgotten: string[]; unknown: string[] };
@@ -163,7 +163,7 @@ export class Control {
     try {
       const result = this.#requests[request](names);
       const [did, of] = 'forgotten' in result ? ['forgot', result.forgotten] : ['cleared', result.cleared];
-      if (of.length > 0) this.#log.info(`${did} ${of.length} nodes, as asked: ${shownNames(of, 10)}`);
+      if (of.length > 0) this.#log.info(`${did} ${counted(of.length, 'node')}, as asked: ${shownNames(of, 10)}`);
       return result;
     } catch (error) {
       return { error: (error as Error).message };

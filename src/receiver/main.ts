@@ -15,6 +15,7 @@ import { type BoardOptions, openWriter, writerOptions } from '../shm/writer.js';
 import { formatAddress } from '../text/addresses.js';
 import { writeDuration } from '../text/durations.js';
 import { Failure } from '../text/failure.js';
+import { counted } from '../text/text.js';
 import { Absence } from './absence.js';
 import { Control, controlPath, sortCleared, sortOut } from './control.js';
 import { type NamedAt, tellBuffer, tellChanges, tellRoom } from './housekeeping.js';
@@ -193,7 +194,7 @@ function change(
   receiver.setLocal(changed.local.flat());
   const { nodes, capacity } = changed;
   log.info(
-    `read its options again: ${nodes === undefined ? 'any node' : `${nodes.length} nodes`}, room for ${capacity}`,
+    `read its options again: ${nodes === undefined ? 'any node' : counted(nodes.length, 'node')}, room for ${capacity}`,
   );
   tellTrust(board.trust, before.trust, log);
   return board;

@@ -8,6 +8,7 @@ import type { ReceiverStatus } from '../native/index.js';
 import { replaceFile } from '../service/replacefile.js';
 import { noticePath } from '../shm/notice.js';
 import { attempt } from '../text/failure.js';
+import { counted } from '../text/text.js';
 
 /** What no other machine can reach. */
 const LOOPBACK = /^(127\.|\[::1\]|\[::ffff:127\.)/;
@@ -37,7 +38,7 @@ export function noticeText(
     .map(({ count, reason }) => {
       const id = reason === 'cluster' ? ` (ours has the id ${cluster.toString(16).padStart(8, '0')})` : '';
       const why = `${reasonWords[reason]?.meaning || reason}${id}`;
-      return `${count} ${count === 1 ? 'report' : 'reports'} rejected: ${why}`;
+      return `${counted(count, 'report')} rejected: ${why}`;
     });
   if (bound.every(address => LOOPBACK.test(address)))
     told.unshift(

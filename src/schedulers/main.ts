@@ -16,7 +16,7 @@ import { beginDaemon } from '../service/service.js';
 import { BoardReader } from '../shm/reader.js';
 import { formatDuration } from '../text/durations.js';
 import { Failure, usable } from '../text/failure.js';
-import { lowerCase, oneLine, readText } from '../text/text.js';
+import { counted, lowerCase, oneLine, readText } from '../text/text.js';
 import { schedulerOf } from './chosen.js';
 import { makeFolder } from './folder.js';
 import { LOOK_MS, OddNodes } from './oddnodes.js';
@@ -68,7 +68,7 @@ class RoundLog {
       if (silentSince !== undefined)
         this.log.info(`${scheduler} answers again after ${formatDuration(mono_ms - silentSince)}`);
       this.#silentSince = undefined;
-      return `${nodes.list.length} nodes and ${jobs.list.length} jobs of ${cluster || 'a cluster without a name'}, ${scheduler} ${version || 'of an unknown version'}`;
+      return `${counted(nodes.list.length, 'node')} and ${counted(jobs.list.length, 'job')} of ${cluster || 'a cluster without a name'}, ${scheduler} ${version || 'of an unknown version'}`;
     }
     const line = `${scheduler} does not answer: ${nodes.error ?? jobs.error}`;
     const isFirst = nodes.mono_ms === undefined && jobs.mono_ms === undefined;

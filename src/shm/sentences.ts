@@ -6,7 +6,7 @@ import { reasonWords, sentences } from '../layout/wording.gen.js';
 import { formatDuration } from '../text/durations.js';
 import { dayOf } from '../text/moments.js';
 import { offsetText } from '../text/offsets.js';
-import { oneLine, thousands } from '../text/text.js';
+import { counted, oneLine, thousands } from '../text/text.js';
 import { keysOf, mirrorOf, reloadFailed, sinceMs } from './header.js';
 import { isHeard, type LinkEntry, linkName, linkState, youngestMs } from './links.js';
 import type { State } from './liveness.js';
@@ -42,9 +42,7 @@ export function mirrorText(board: Snapshot): string {
   return `${whose} by ${oneLine(of.master)}${others}${board.stalled && of.behindMs !== undefined ? '' : behind}`;
 }
 
-export function plural(count: number): string {
-  return `${count} ${count === 1 ? 'node' : 'nodes'}`;
-}
+export const plural = (count: number): string => counted(count, 'node');
 
 const DAY_MS = 86_400_000;
 

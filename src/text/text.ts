@@ -140,3 +140,6 @@ export function few(words: readonly string[], most: number, by = ', '): string {
   const more = words.length - most;
   return `${words.slice(0, most).join(by)}${more > 0 ? ` and ${more} more` : ''}`;
 }
+
+/** `1 node`, `2 nodes`; `several`: where an s is not all. */
+export const counted = (count = 0, one = '', several = `${one}s`): string => `${count} ${count === 1 ? one : several}`;

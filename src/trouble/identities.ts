@@ -10,7 +10,7 @@ import { SENDERS_EACH, type SenderEntry, type Snapshot } from '../shm/snapshot.j
 import { formatDuration } from '../text/durations.js';
 import { groupBy } from '../text/maps.js';
 import { bySource, type RejectedSource } from '../text/rejectedsources.js';
-import { few, oneLine } from '../text/text.js';
+import { counted, few, oneLine } from '../text/text.js';
 import { cloneTexts } from './clones.js';
 import { type Anomaly, EACH_MOST, type Finding, shown } from './finding.js';
 import { isUnproved, oftenText, type RefusedNode, refusedTexts, sourceText } from './rejections.js';
@@ -88,7 +88,7 @@ export function rivals(snapshot: Snapshot, lately: readonly SenderEntry[], nodes
     found.push({
       kind: 'rival',
       nodes: more,
-      text: `${more.length} more names (${shown(more)}) have two machines each: see refused_senders in status --json`,
+      text: `two machines each report under ${counted(more.length, 'more name')} (${shown(more)}): see refused_senders in status --json`,
     });
   const what = 'more than one machine reports under this name: give each its own name';
   return [{ kind: 'rival', nodes: named, what, sentences: found }];

@@ -5,6 +5,7 @@
 import { HOUR_MS } from '../changes/deafness.js';
 import { differenceText, type Odd, oddOnes, oddText, TRAITS, usualFamily } from '../outliers/odd.js';
 import type { Survey, Surveyed } from '../query/survey.js';
+import { counted } from '../text/text.js';
 import { type Anomaly, EACH_MOST, type Finding, shown } from './finding.js';
 
 function minorities(found: Survey, name: 'kernel' | 'interval'): Odd[] {
@@ -71,7 +72,7 @@ export function intervals(found: Survey): Finding[] {
   });
   const more = odd.slice(EACH_MOST).flatMap(({ nodes }) => nodes);
   if (more.length > 0) {
-    const text = `${more.length} more nodes (${shown(more)}) report at other intervals than most of their families`;
+    const text = `${counted(more.length, 'more node')} (${shown(more)}) ${more.length === 1 ? 'reports' : 'report'} at other intervals than most of their families`;
     sentences.push({ kind: 'interval', nodes: more, text });
   }
   return [{ kind: 'interval', nodes: odd.flatMap(({ nodes }) => nodes), sentences }];

@@ -6,7 +6,7 @@ import { ahead } from '../shm/sentences.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { formatDuration, writeDuration } from '../text/durations.js';
 import { groupBy } from '../text/maps.js';
-import { oneLine } from '../text/text.js';
+import { counted, oneLine } from '../text/text.js';
 import { type Anomaly, EACH_MOST, type Finding, shown } from './finding.js';
 import { intervals, kernels } from './oddities.js';
 
@@ -36,7 +36,7 @@ function delays(snapshot: Snapshot, nodes: readonly Surveyed[]): Finding[] {
     found.push({
       kind: 'delay',
       nodes: more,
-      text: `reports of ${more.length} more ${more.length === 1 ? 'node' : 'nodes'} (${shown(more)}) are made late, by up to ${formatDuration((late[EACH_MOST]?.us ?? 0) / 1000)}`,
+      text: `reports of ${counted(more.length, 'more node')} (${shown(more)}) are made late, by up to ${formatDuration((late[EACH_MOST]?.us ?? 0) / 1000)}`,
     });
   const what = 'reports are made late: the sender gets too little CPU, or was stopped';
   return [{ kind: 'late', nodes: late.map(({ node }) => node), what, sentences: found }];

@@ -6,7 +6,7 @@
 
 import { spawn, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import t, { type Test } from 'tap';
 import { explained } from '../../src/cli/describe.js';
 import { dictionary } from '../../src/layout/dictionary.gen.js';
@@ -47,6 +47,24 @@ t.test('sentences of a help end at the width of a terminal', async t => {
       t.same(long(help.replaceAll(/^\s*"(.*?)(?:\\n)?"$/gm, '$1')), [], `${room.name}/${file}`);
     }
   t.equal(seen, 7, 'programs in C');
+});
+
+t.test('one is never counted in the plural', async t => {
+  /** Where it is never one. */
+  const SEVERAL = [
+    ...['eventlines.ts nodes', 'findings.ts nodes', 'remembered.ts nodes', 'wording.gen.ts names', 'jobfacts.ts jobs'],
+    ...['jobpage.ts jobs', 'watchframe.ts lines', 'keygen.ts files', 'keygen.ts nodes', 'joblook.ts nodes'],
+    ...['main.ts nodes', 'samplevalues.ts nodes'],
+  ];
+  const found = new Set<string>();
+  for (const file of readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }))
+    if (file.endsWith('.ts'))
+      for (const line of readFileSync(join(ROOT, 'src', file), 'utf8').split('\n'))
+        for (const [, noun] of line.matchAll(
+          /(?:count|length|size)\} (?:more |other )?(nodes|jobs|hosts|names|users|files|lines|events|reports|senders|masters|GPUs|interfaces)\b/g,
+        ))
+          if (!/[!=]== 1\b|> 1\b/.test(line)) found.add(`${basename(file)} ${noun}`);
+  t.same([...found].sort(), SEVERAL.sort());
 });
 
 t.test('help answers on stdout, with examples', { skip: NOT_WHOLE }, async t => {
