@@ -91,8 +91,8 @@ export function arrange(
   sum = restSum(),
 ): { net: NetEntry[]; net_rest?: NetEntry } | undefined {
   // Those without an index come last; these, and those with the same, as the kernel has them.
-  const first: Counted[] = [];
-  const rest: Counted[] = [];
+  const first: CountedLine[] = [];
+  const rest: CountedLine[] = [];
   for (const counts of interfaces) {
     const { name } = counts;
     const link = links.get(name);
@@ -115,7 +115,7 @@ export function arrange(
 }
 
 /** An interface that counts. */
-interface Counted extends Pick<NetEntry, 'mbps' | 'state'> {
+interface CountedLine extends Pick<NetEntry, 'mbps' | 'state'> {
   readonly id: string;
   readonly counts: InterfaceCounts;
   readonly index: number;
