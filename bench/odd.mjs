@@ -9,8 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { random } from '../dist/src/load/simulatednode.js';
 import { Judge } from '../dist/src/outliers/judge.js';
-import { COMPARED } from '../dist/src/outliers/readings.js';
-import { FAULTS as FINDS, KINDS as PLAYED, PlayedJob, QUANTITIES } from './odd/player.mjs';
+import { FAULTS as FINDS, KINDS as PLAYED, PlayedJob } from './odd/player.mjs';
 
 const KINDS = Object.keys(PLAYED);
 const FAULTS = Object.keys(FINDS);
@@ -35,11 +34,6 @@ export function rules() {
   return hash.digest('hex').slice(0, 12);
 }
 
-const ROW = COMPARED.length;
-const FROM = COMPARED.map(({ reading }) => QUANTITIES.indexOf(reading));
-if (FROM.includes(-1))
-  throw new Error(`not simulated: ${COMPARED.filter((_, i) => FROM[i] < 0).map(one => one.reading)}`);
-
 /** One simulated job before the judge. */
 class Judged {
   constructor(kind, size, seed) {
@@ -54,7 +48,7 @@ class Judged {
       stampMs: new Float64Array(size),
       hardware: new Float64Array(size).fill(7),
       gpus: new Float64Array(size).fill(this.job.gpus),
-      values: new Float64Array(size * ROW),
+      values: this.job.values,
     };
   }
 
@@ -63,9 +57,6 @@ class Judged {
     job.step(seconds);
     seen.nowMs += seconds * 1000;
     seen.stampMs.fill(seen.nowMs);
-    const { values } = job;
-    for (let node = 0; node < job.size; node++)
-      for (let row = 0; row < ROW; row++) seen.values[node * ROW + row] = values[node * QUANTITIES.length + FROM[row]];
     return this.judge.look(seen, [{ id: 'j', startMs: 0, nodes: this.nodes, places: this.places }]);
   }
 }

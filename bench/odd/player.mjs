@@ -9,7 +9,7 @@
 //   node       what all nodes have, else HEALTHY
 //   roles      what some nodes have for the whole job: who, set
 //   phases     what happens now and then: who, every (s between), lasts (s), set; "at": once, s from the begin or end on,
-//              and then on; else: another set by chance
+//              and then on; else: what the others have meanwhile, or for "each" another set by chance
 //   wander     readings that each node's own level carries
 //   either     one of these, by chance, is part of it
 // who: all, first, each (by its own dice), [from, to] as shares of the nodes, {share, chance}: other nodes each time.
@@ -17,6 +17,7 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { random } from '../../dist/src/load/simulatednode.js';
+import { COMPARED } from '../../dist/src/outliers/readings.js';
 
 const HERE = new URL('./', import.meta.url);
 
@@ -27,19 +28,8 @@ export const KINDS = Object.fromEntries(
     .map(name => [name.slice(0, -5), JSON.parse(readFileSync(new URL(name, HERE), 'utf8'))]),
 );
 
-const GPUS_MOST = 8;
-const perGpu = Array.from({ length: GPUS_MOST }, (_, i) => [
-  `gpu.${i}.power_w`,
-  `gpu.${i}.temp_degc`,
-  `gpu.${i}.util_pct`,
-]).flat();
-export const QUANTITIES = [
-  ...['cpu', 'gpu_util', 'mhz', 'temp', 'gpu_power', 'gpu_temp', 'net', 'fabric', 'disk'],
-  ...['pressure_cpu', 'pressure_mem', 'pressure_io', 'swapping', 'link_speed', 'fabric_speed', 'links_up'],
-  ...['gpus_up', 'gpus_throttled', 'throttle_events', 'edac_ce', 'edac_ue', ...perGpu],
-];
-const Q = QUANTITIES.length;
-const place = Object.fromEntries(QUANTITIES.map((name, i) => [name, i]));
+const Q = COMPARED.length;
+const place = Object.fromEntries(COMPARED.map(({ reading }, i) => [reading, i]));
 
 /** What a phase or a role may set. */
 const SET = ['cpu', 'gpu_util', 'mhz', 'temp', 'gpu_power', 'gpu_temp', 'net', 'fabric', 'disk', 'pressure_io'];
@@ -56,7 +46,7 @@ export const FAULTS = {
   swapping: ['swapping'],
   errors: ['edac_ce'],
   gpu_gone: ['gpus_up'],
-  gpu_weak: perGpu,
+  gpu_weak: COMPARED.flatMap(({ reading, gpu }) => (gpu === undefined ? [] : [reading])),
 };
 
 /** Normally distributed numbers, drawn beforehand: a bench needs thousands of millions. */
@@ -224,7 +214,8 @@ export class PlayedJob {
     common.drawn = dice.uniform();
     const { share, chance = 1 } = phase.who;
     if (share === undefined) {
-      for (let i = 0; i < size; i++) phase.on[i] = common.on && this.#isOf(phase.who, i) ? 1 : 0;
+      const other = phase.elses ? 2 : 0;
+      for (let i = 0; i < size; i++) phase.on[i] = common.on && (this.#isOf(phase.who, i) ? 1 : other);
       phase.drawn.fill(common.drawn);
       return;
     }

@@ -78,6 +78,7 @@ export class OutlierCells {
   /** It is marked since before anything is known here. */
   mark(cell: number, nowMs: number): void {
     this.isMarked[cell] = 1;
+    this.#within[cell] = 0;
     this.#countedMs[cell] = nowMs;
   }
 
@@ -142,6 +143,11 @@ export class OutlierCells {
     if (!isEqual) this.#equalMs[cell] = Number.NaN;
     else if (Number.isNaN(this.#equalMs[cell] as number)) this.#equalMs[cell] = nowMs;
     return nowMs - (this.#equalMs[cell] as number) >= settlesMs;
+  }
+
+  /** Whether it is marked, beyond the limit or not within the floor. */
+  isOpen(cell: number): boolean {
+    return this.isMarked[cell] === 1 || this.#beyond[cell] !== 0 || !Number.isNaN(this.leftMs[cell] as number);
   }
 
   #wasAlike(cell: number): boolean {

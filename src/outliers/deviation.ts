@@ -71,8 +71,14 @@ export function findMiddle(
   }
   middle.count = known;
   middle.median = median(scratch, known);
-  for (let i = 0; i < known; i++) scratch[i] = Math.abs((scratch[i] as number) - middle.median);
-  middle.unit = Math.max(NORMAL * median(scratch, known), floorAt(compared, middle.median));
+  const floor = floorAt(compared, middle.median);
+  let near = 0;
+  for (let i = 0; i < known; i++) {
+    scratch[i] = Math.abs((scratch[i] as number) - middle.median);
+    if (NORMAL * (scratch[i] as number) <= floor) near++;
+  }
+  // The floor is more where most are near.
+  middle.unit = 2 * near > known ? floor : Math.max(NORMAL * median(scratch, known), floor);
 }
 
 /**

@@ -4,7 +4,7 @@
 // of most of its nodes, and no node that is not known to be the job's alone.
 
 import { ALIKE_MS, type CountedValue, LEAVING_MS, OutlierCells } from './cells.js';
-import { deviation, findMiddle, floorAt, type Middle, median } from './deviation.js';
+import { deviation, deviations, findMiddle, floorAt, type Middle, median } from './deviation.js';
 import { LEARNING_MS, OwnParts } from './ownparts.js';
 import { FEWEST, Peers } from './peers.js';
 import { COMPARED, type Compared } from './readings.js';
@@ -74,10 +74,13 @@ const ROW = COMPARED.length;
 const WORK = ['cpu', 'gpu_util'] as const;
 const WORK_ROWS = WORK.map(work => COMPARED.findIndex(({ reading }) => reading === work));
 const TRAFFIC_ROWS = ['net', 'fabric'].map(of => COMPARED.findIndex(({ reading }) => reading === of));
-/** Loads first: who does something else is not compared in what depends on it. */
-const ORDER = [...COMPARED.keys()].sort(
-  (a, b) => Number(COMPARED[b]?.class === 'load') - Number(COMPARED[a]?.class === 'load'),
-);
+/**
+ * Loads first: who does something else is not compared in what depends on it. Those that tell nothing are only shown, or
+ * stand behind another reading.
+ */
+const ORDER = [...COMPARED.keys()]
+  .filter(row => COMPARED[row]?.class !== 'load' || COMPARED[row]?.tells !== undefined)
+  .sort((a, b) => Number(COMPARED[b]?.class === 'load') - Number(COMPARED[a]?.class === 'load'));
 /** The same without those of single GPUs, and the places of these by what they are. */
 const WITHOUT_GPUS = ORDER.filter(row => COMPARED[row]?.gpu === undefined);
 const GPU_ROWS = ['power_w', 'temp_degc', 'util_pct'].map(what =>
@@ -85,8 +88,11 @@ const GPU_ROWS = ['power_w', 'temp_degc', 'util_pct'].map(what =>
 );
 /** Those of which what is a node's own is learned, and whether that is a factor. */
 const IS_OWN = COMPARED.map(one => one.class === 'condition' || one.tells === 'part');
+/** Those of a whole node that its part of the work decides: in a farm of tasks, the task that it has now. */
+const IS_OF_WORK = COMPARED.map(one => one.class === 'condition' && one.gpu === undefined);
 /** Those that follow what the job does, each node a little sooner or later. */
 const NEEDS_CALM = COMPARED.map(one => one.class === 'condition' || one.tells === 'hang');
+const IS_SORTED = COMPARED.map(({ tells }) => tells === 'part');
 const IS_FACTOR = COMPARED.map(({ floorShare }) => floorShare > 0);
 /** For each reading the place in WORK of the one that has to be equal among peers; -1: none. */
 const EQUAL_BY = COMPARED.map(({ atEqual }) => (atEqual === undefined ? -1 : WORK.indexOf(atEqual)));
@@ -104,6 +110,8 @@ const AS_MUCH = 15;
 const MOST_ALIKE = 0.75;
 /** A node does something else than before from so many units on. */
 const ANOTHER_PART = 3;
+/** Who is worse than it was is marked if it is worse than its peers, too, by so many units of at most so many floors. */
+const WORSE = 2;
 /** A node does nothing if it works less than this share of what its peers do. */
 const NOTHING = 0.25;
 /** A node writes or reads from so much on: some floors. */
@@ -165,8 +173,9 @@ class JudgedGroup {
   isElsewhere = new Uint8Array(0);
   /** Whether what is a node's own in the present reading is not known of all. */
   isLearning = false;
-  /** The traffic of the node in the middle; NaN: most do not work. */
+  /** The traffic of the node in the middle, and the reading with the most of it; NaN: most do not work. */
   traffic = Number.NaN;
+  trafficRow = -1;
   scratch = new Float64Array(0);
   readonly work = new Float64Array(WORK.length);
 
@@ -193,6 +202,7 @@ class JudgedGroup {
     const [net = 0, fabric = 0] = TRAFFIC_ROWS.map(row => this.#median(values, row));
     const isAtWork = this.work.some(use => use >= AT_WORK);
     this.traffic = isAtWork ? (Number.isNaN(net) ? fabric : Number.isNaN(fabric) ? net : net + fabric) : Number.NaN;
+    this.trafficRow = TRAFFIC_ROWS[fabric > net || Number.isNaN(net) ? 1 : 0] as number;
   }
 
   #median(values: Float64Array, row: number): number {
@@ -212,6 +222,8 @@ class JudgedJob {
   #cells = new OutlierCells(0, 0);
   #tallies = new Tallies(0);
   #parts = new OwnParts(0);
+  /** 1 at the cell of the first node of a group: no node of it has left the others in that reading. */
+  #isClosed = new Uint8Array(0);
   #traffic = new JobTraffic();
   #sinceMs: number;
   /** When it was looked at for the first time. */
@@ -270,6 +282,7 @@ class JudgedJob {
     }
     [this.#nodes, this.#peers, this.#cells, this.#parts, this.#marks] = [nodes, peers, cells, parts, marks];
     this.#together = new Map();
+    this.#isClosed = new Uint8Array(nodes.length * ROW);
     this.#tallies = new Tallies(nodes.length * ROW);
   }
 
@@ -306,6 +319,7 @@ class JudgedJob {
   }
 
   #learn({ live, hardware, gpus }: NodesSeen, places: Int32Array): void {
+    this.#isClosed.fill(0);
     for (let node = 0; node < places.length; node++) {
       const place = places[node] as number;
       if (place >= 0 && live[place] === 1) this.#peers.learn(node, hardware[place] as number, gpus[place] as number);
@@ -336,10 +350,14 @@ class JudgedJob {
     const { nowMs, stampMs } = seen;
     const { nodes, places, own, raw, scratch, isElsewhere } = group;
     const middle = this.#middle;
-    // Most readings of most looks are all alike, which needs no median.
+    // Most readings of most looks are all alike, which needs no median, and is nothing new where nobody had left.
     const isCalm = this.#gather(seen, group, row);
     if (!isCalm || group.isLearning) findMiddle(compared, own, nodes.length, scratch, middle);
     const isEnough = middle.count >= FEWEST;
+    if (row === group.trafficRow && isEnough) this.#traffic.share(isCalm ? 0 : middle.unit / middle.median);
+    const first = (nodes[0] as number) * ROW + row;
+    if (isCalm && !group.isLearning && this.#isClosed[first] === 1) return;
+    this.#isClosed[first] = Number(!WORK_ROWS.includes(row));
     const limit = limitOf(middle.count * ROW);
     const floor = floorAt(compared, middle.median);
     const { renewMs = 0, lastsMs = 0 } = compared;
@@ -348,34 +366,36 @@ class JudgedJob {
     counted.isLoad = compared.class === 'load';
     // Loads that several nodes have are a share of the work, and conditions may be.
     const isAlone = crowd <= 1;
-    const canBegin = !isQuiet && (isAlone || !counted.isLoad);
-    const isSorted = counted.isLoad && compared.tells !== 'hang' && compared.tells !== 'neighbour';
+    const canBegin = !isQuiet && (isAlone || !counted.isLoad) && (!IS_OF_WORK[row] || this.#traffic.isOfAll);
     const lasts = isAlone || compared.class === 'fault' ? lastsMs : Number.POSITIVE_INFINITY;
     for (let i = 0; i < nodes.length; i++) {
       const value = own[i] as number;
       const cell = (nodes[i] as number) * ROW + row;
       if (group.isLearning && !Number.isNaN(value) && !this.#parts.isKnown(cell)) {
         this.#learnOwn(seen, group, row, cell, i);
+        this.#isClosed[first] = 0;
         continue;
       }
-      if (isSorted) {
-        if (!isCalm && isEnough && IS_OWN[row] && deviation(compared, value, middle) >= ANOTHER_PART)
-          isElsewhere[i] = 1;
-        continue;
-      }
-      if (!isEnough || Number.isNaN(value)) {
-        if (this.#cells.miss(cell, nowMs)) this.#unmark(cell);
+      if (IS_SORTED[row]) {
+        if (!isCalm && isEnough && deviation(compared, value, middle) >= ANOTHER_PART) isElsewhere[i] = 1;
         continue;
       }
       const stamp = stampMs[places[i] as number] as number;
-      if (!this.#cells.isNew(cell, raw[i] as number, stamp, renewMs)) continue;
-      counted.value = raw[i] as number;
-      counted.stampMs = stamp;
-      const far = isCalm ? 0 : deviation(compared, value, middle);
-      counted.isBeyond = far > limit && canBegin && (!counted.isLoad || this.#doesTell(seen, group, row, i));
-      counted.isWithin = isCalm || (counted.isLoad ? Math.abs(value - middle.median) <= floor : far <= 1);
-      if (this.#cells.count(cell, counted, lasts) === 'ends') this.#unmark(cell);
-      if (this.#cells.isMarked[cell] === 1) this.#tell(cell, compared, group, i);
+      if (!isEnough || Number.isNaN(value)) {
+        if (this.#cells.miss(cell, nowMs)) this.#unmark(cell);
+      } else if (this.#cells.isNew(cell, raw[i] as number, stamp, renewMs)) {
+        counted.value = raw[i] as number;
+        counted.stampMs = stamp;
+        const far = isCalm ? 0 : deviation(compared, value, middle);
+        const isFar = far > limit && canBegin;
+        counted.isBeyond = isFar && this.#doesTell(seen, group, row, i);
+        // It was better than the others and is as they are now: that is its own from now on.
+        if (isFar && !counted.isBeyond && IS_OF_WORK[row] && this.#cells.isMarked[cell] === 0) this.#parts.forget(cell);
+        counted.isWithin = isCalm || (counted.isLoad ? Math.abs(value - middle.median) <= floor : far <= 1);
+        if (this.#cells.count(cell, counted, lasts) === 'ends') this.#unmark(cell);
+        if (this.#cells.isMarked[cell] === 1) this.#tell(cell, compared, group, i);
+      }
+      if (this.#cells.isOpen(cell)) this.#isClosed[first] = 0;
     }
     if (!isAlone && compared.class === 'condition') this.#beginTogether(seen, group, row);
   }
@@ -452,10 +472,13 @@ class JudgedJob {
       raw[i] = value;
       if (gpu !== undefined && IS_OWN[row] && !Number.isNaN(value))
         value = this.#parts.smooth(cell, besideOthers(values, place * ROW, row, gpu));
+      if (Number.isNaN(value)) {
+        own[i] = value;
+        continue;
+      }
       if (IS_OWN[row] && !this.#parts.isKnown(cell)) group.isLearning = true;
       else if (IS_OWN[row]) value = this.#parts.without(cell, value, IS_FACTOR[row] as boolean);
       own[i] = value;
-      if (Number.isNaN(value)) continue;
       count++;
       if (value < least) least = value;
       if (value > most) most = value;
@@ -465,13 +488,20 @@ class JudgedJob {
       count = 0;
     }
     this.#middle.count = count;
-    return count > 0 && most - least <= floorAt(compared, least > 0 ? least : 0);
+    return count === 0 || most - least <= floorAt(compared, least > 0 ? least : 0);
   }
 
-  /** Whether a load of the only node that has left the others tells of a fault. */
+  /** Whether a reading of a node that is beyond the limit tells of a fault. */
   #doesTell({ nowMs, values }: NodesSeen, group: JudgedGroup, row: number, i: number): boolean {
-    const { tells } = COMPARED[row] as Compared;
+    const compared = COMPARED[row] as Compared;
+    const { tells } = compared;
     const { nodes, places, raw, work } = group;
+    if (IS_OF_WORK[row]) {
+      const { middle } = deviations(compared, raw.subarray(0, nodes.length));
+      middle.unit = Math.min(middle.unit, WORSE * floorAt(compared, middle.median));
+      return deviation(compared, raw[i] as number, middle) >= WORSE;
+    }
+    if (compared.class !== 'load') return true;
     if (!this.#isAlikeAmong(group, row, nowMs)) return false;
     if (tells !== 'hang') return true;
     // Others wait for one that writes for all, too.

@@ -54,6 +54,11 @@ export class OwnParts {
     this.#own[cell] = own;
   }
 
+  /** It has another part now, which is to be learned. */
+  forget(cell: number): void {
+    [this.#own[cell], this.#sums[cell], this.#levels[cell], this.#counts[cell]] = [Number.NaN, 0, 0, 0];
+  }
+
   /** The value without what is the cell's own, which is known. */
   without(cell: number, value: number, isFactor: boolean): number {
     const own = this.#own[cell] as number;

@@ -8,9 +8,14 @@ const LEAST_BYTES = 2e6;
 const USUAL_MS = 600_000;
 /** A stop that is shorter is none, ms. */
 const PAUSE_MS = 15_000;
+/** Nodes that work on one thing exchange alike: their traffic is spread by at most such a share. */
+const SPREAD_MOST = 0.35;
+/** The share of a new look in that. */
+const SMOOTHING = 0.01;
 
 export class JobTraffic {
   #usual = Number.NaN;
+  #spread = Number.NaN;
   #lastMs = Number.NaN;
   /** Since when it has flowed without a stop, and since when it has stopped; NaN: it flows. */
   #sinceMs = Number.NaN;
@@ -33,6 +38,16 @@ export class JobTraffic {
     }
     if (nowMs - this.#stopMs >= PAUSE_MS) [this.#sinceMs, this.#stops] = [nowMs, this.#stops + 1];
     this.#stopMs = Number.NaN;
+  }
+
+  /** How far the traffic of its nodes is spread at this look, as a share of that in the middle. */
+  share(spread: number): void {
+    this.#spread = Number.isNaN(this.#spread) ? spread : this.#spread + SMOOTHING * (spread - this.#spread);
+  }
+
+  /** Whether all nodes work on one thing now, so that they can be expected to be alike: else each may have a task of its own. */
+  get isOfAll(): boolean {
+    return this.#usual >= LEAST_BYTES && this.#spread <= SPREAD_MOST && Number.isNaN(this.#stopMs);
   }
 
   /**

@@ -79,7 +79,8 @@ interface LastDifference {
 
 /** Keeps the earlier differences. */
 export class Differences {
-  #last = new Map<string, LastDifference>();
+  /** By NodeName, then by kind: most nodes have none. */
+  #last = new Map<string, Map<DifferenceKind, LastDifference>>();
 
   /** The differences that enough looks have shown, including this one. */
   look(
@@ -87,7 +88,7 @@ export class Differences {
     nowMs: number,
   ): SchedulerDifference[] {
     const byNode = jobsByNode(jobs);
-    const next = new Map<string, LastDifference>();
+    const next = new Map<string, Map<DifferenceKind, LastDifference>>();
     const found: SchedulerDifference[] = [];
     for (const node of nodes) {
       const name = matched.boardName.get(node.name);
@@ -95,10 +96,11 @@ export class Differences {
       if (name === undefined || how === undefined) continue;
       const on = byNode.get(node.name) ?? [];
       const kinds = kindsOf(node, on, how, nowS);
+      const last = this.#last.get(node.name);
+      if (kinds.length === 0 && last === undefined) continue;
       const isDoubted = isInDoubt?.(node.name) === true;
       for (const kind of KINDS) {
-        const key = `${kind} ${node.name}`;
-        const before = this.#last.get(key);
+        const before = last?.get(kind);
         const isKept = isDoubted && OF_JOBS.includes(kind);
         if (isKept ? before === undefined : !kinds.includes(kind)) continue;
         const ids = on.map(({ id }) => id);
@@ -108,7 +110,7 @@ export class Differences {
         };
         const one =
           isKept && before !== undefined ? before : { looks: (before?.looks ?? 0) + (isOld ? 0 : 1), found: now };
-        next.set(key, one);
+        getOrInsert(next, node.name, () => new Map()).set(kind, one);
         if (one.looks >= LOOKS) found.push(one.found);
       }
     }

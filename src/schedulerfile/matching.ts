@@ -131,8 +131,13 @@ export function readBoardNames(file: string): BoardNames {
 }
 
 /** NodeNames and names on the board that differ by more than case. */
-export const differing = ({ boardName }: Pick<Matched, 'boardName'>) =>
-  [...boardName].filter(([name, on]) => lowerCase(name) !== on);
+export function differing(boardName: ReadonlyMap<string, string>): [name: string, on: string][] {
+  const found: [string, string][] = [];
+  boardName.forEach((on, name) => {
+    if (lowerCase(name) !== on) found.push([name, on]);
+  });
+  return found;
+}
 
 /** The first line of the file that is written again and again: c/base/nodenames.h. */
 const FOLLOWED = '# beoboard slurm writes this file again and again\n';
@@ -142,9 +147,7 @@ const FOLLOWED = '# beoboard slurm writes this file again and again\n';
  * nodes that the scheduler does not show now.
  */
 export function namesText({ boardName }: Matched, unseen: ReadonlyMap<string, string> = new Map()): string {
-  const all = differing({
-    boardName: new Map([...boardName, ...[...unseen].map(([on, name]) => [name, on] as const)]),
-  });
+  const all = [...differing(boardName), ...differing(new Map(Array.from(unseen, ([on, name]) => [name, on])))];
   const lines = all.flatMap(([name, on]) => (isNodeName(name) ? [`${name} ${on}\n`] : []));
   return `${FOLLOWED}${lines.join('')}`;
 }

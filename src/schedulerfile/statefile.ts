@@ -120,11 +120,17 @@ export function monotonicMs(): number {
   return Number(process.hrtime.bigint() / 1_000_000n);
 }
 
+/** The texts of lists that may be written again: between two answers only marks change. */
+const written = new WeakMap<readonly object[], string>();
+
 /** Each row has its own line: half a megabyte for 10,000 nodes. */
 export function stateText({ nodes, jobs, differences, odd, ...rest }: SchedulerState): string {
   const head = (value: object) => JSON.stringify(value).slice(0, -1);
-  const answer = ({ list, ...rest }: SchedulerAnswer<object>) =>
-    `${head({ count: list.length, ...rest })},"list":${jsonByRows(list)}}`;
+  const answer = ({ list, ...rest }: SchedulerAnswer<object>) => {
+    const rows = written.get(list) ?? jsonByRows(list);
+    written.set(list, rows);
+    return `${head({ count: list.length, ...rest })},"list":${rows}}`;
+  };
   const odds = odd && `,\n"odd":${head({ ...odd, marks: undefined })},"marks":${jsonByRows(odd.marks)}}`;
   return `${head(rest)},\n"differences":${jsonByRows(differences)}${odds ?? ''},\n"nodes":${answer(nodes)},\n"jobs":${answer(jobs)}}\n`;
 }

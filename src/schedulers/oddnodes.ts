@@ -8,18 +8,18 @@ import { Cursor } from '../readings/cursor.js';
 import { MeasureReader } from '../readings/measurereader.js';
 import type { SchedulerJob } from '../schedulerfile/scheduler.js';
 import { monotonicMs, type OddJobs, type OddMark } from '../schedulerfile/statefile.js';
-import { NUMBERED } from '../shm/liveness.js';
+import { LIVE } from '../shm/liveness.js';
 import { NoBoard } from '../shm/noboard.js';
 import type { BoardReader } from '../shm/reader.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { expandNodeNames } from '../text/hostlists.js';
-import type { Round } from './poll.js';
+import { getOrInsert } from '../text/maps.js';
+import { areSame, type Round } from './poll.js';
 
 /** The time between looks, ms. */
 export const LOOK_MS = 5_000;
 
 const ROW = COMPARED.length;
-const LIVE = NUMBERED.indexOf('live');
 /** What is compared of every node, and by what peers are chosen; then of each GPU, which stand last in the table. */
 const OF_NODES = COMPARED.filter(({ gpu }) => gpu === undefined);
 const FIRST_GPU = OF_NODES.length;
@@ -27,8 +27,22 @@ const MEASURES = [...OF_NODES, { reading: 'hw_hash' }, { reading: 'gpu_count' }]
 const GPU_MEASURES = COMPARED.slice(FIRST_GPU).map(measureOf);
 const [HARDWARE, GPUS] = [FIRST_GPU, FIRST_GPU + 1];
 
+/** The nodes that a job was told to have: the text of it, their names on the board, and their places. */
+interface ToldJob {
+  readonly text: string;
+  readonly nodes: readonly string[];
+  readonly places: Int32Array;
+}
+
+/** `jobs`: how many are on each node; `judged`: 1 if one of them is. */
 const roomFor = (count: number) => ({
-  ...{ live: new Uint8Array(count), alone: new Uint8Array(count), stampMs: new Float64Array(count) },
+  ...{
+    jobs: new Uint32Array(count),
+    judged: new Uint8Array(count),
+    live: new Uint8Array(count),
+    alone: new Uint8Array(count),
+  },
+  stampMs: new Float64Array(count),
   ...{ hardware: new Float64Array(count).fill(Number.NaN), gpus: new Float64Array(count).fill(Number.NaN) },
   values: new Float64Array(count * ROW).fill(Number.NaN),
 });
@@ -49,12 +63,13 @@ export class OddNodes {
   readonly #gpuValues = new Float64Array(GPU_MEASURES.length);
   readonly #gpuReader = new MeasureReader(GPU_MEASURES, this.#gpuValues);
   readonly #cursor = new Cursor();
-  /** By name on the board. */
+  /** By name on the board; of nodes of earlier jobs, too, as long as there is room. */
   #places = new Map<string, number>();
   #room = roomFor(0);
   #jobs: readonly JobSeen[] = [];
-  /** The nodes of each job as they were told, by its id. */
-  #told = new Map<string, readonly string[]>();
+  /** What each job was told to have, by its id. */
+  #told = new Map<string, ToldJob>();
+  #boardName: ReadonlyMap<string, string> = new Map();
   /** Nodes on which a job may be that was left out, and how they are marked: as they were. */
   #doubted: ReadonlySet<string> = new Set();
   #kept: Judgement['marks'] = [];
@@ -85,32 +100,34 @@ export class OddNodes {
     const before = this.#marks;
     this.#doubted = new Set(doubted);
     this.#kept = before.filter(({ node }) => this.#doubted.has(node));
-    const [told, jobsOn] = [new Map<string, readonly string[]>(), new Map<string, number>()];
-    const judged: { job: SchedulerJob; nodes: readonly string[] }[] = [];
-    for (const job of round.state.jobs.list) {
-      // A name that the board does not have stays the scheduler's: it is a node that nothing is known of.
-      const names = expandNodeNames(job.nodes).map(name => boardName.get(name) ?? name);
-      for (const name of names) jobsOn.set(name, (jobsOn.get(name) ?? 0) + 1);
-      if (job.state !== 'RUNNING' || names.length < FEWEST || names.some(name => this.#doubted.has(name))) continue;
-      const last = this.#told.get(job.id);
-      const isSame = last !== undefined && last.length === names.length && last.every((name, i) => name === names[i]);
-      const nodes = isSame ? last : names;
-      told.set(job.id, nodes);
-      judged.push({ job, nodes });
-    }
-    this.#told = told;
-    this.#place(judged.flatMap(({ nodes }) => nodes));
-    for (const [name, place] of this.#places) this.#room.alone[place] = Number(jobsOn.get(name) === 1);
-    this.#jobs = judged.map(({ job, nodes }) => ({
-      ...{ id: job.id, startMs: startOf(job), nodes },
-      places: Int32Array.from(nodes, name => this.#places.get(name) ?? -1),
-    }));
+    const { list } = round.state.jobs;
+    const isSame = boardName === this.#boardName;
+    if (!isSame) [this.#boardName, this.#places] = [boardName, new Map()];
+    const told = list.map(job => this.#toldOf(job, isSame));
+    this.#told = new Map(list.map(({ id }, i) => [id, told[i] as ToldJob]));
+    if (this.#places.size > this.#room.live.length) this.#room = roomFor(Math.ceil(1.2 * this.#places.size));
+    const { jobs, judged, alone } = this.#room;
+    for (const of of [jobs, judged]) of.fill(0);
+    for (const { places } of told) for (const place of places) jobs[place] = (jobs[place] as number) + 1;
+    for (const [place, count] of jobs.entries()) alone[place] = Number(count === 1);
+    this.#jobs = list.flatMap((job, i) => {
+      const { nodes, places } = told[i] as ToldJob;
+      const isJudged = job.state === 'RUNNING' && nodes.length >= FEWEST;
+      if (!isJudged || (doubted.length > 0 && nodes.some(name => this.#doubted.has(name)))) return [];
+      for (const place of places) judged[place] = 1;
+      return { id: job.id, startMs: startOf(job), nodes, places };
+    });
   }
 
-  #place(names: readonly string[]): void {
-    this.#places = new Map();
-    for (const name of names) if (!this.#places.has(name)) this.#places.set(name, this.#places.size);
-    this.#room = roomFor(this.#places.size);
+  /** `isSame`: nodes have the names and places that they had. */
+  #toldOf({ id, nodes: text }: SchedulerJob, isSame: boolean): ToldJob {
+    const last = this.#told.get(id);
+    if (isSame && last?.text === text) return last;
+    // A name that the board does not have stays the scheduler's: it is a node that nothing is known of.
+    const names = expandNodeNames(text).map(name => this.#boardName.get(name) ?? name);
+    const nodes = last !== undefined && areSame(last.nodes, names) ? last.nodes : names;
+    const places = Int32Array.from(nodes, name => getOrInsert(this.#places, name, () => this.#places.size));
+    return { text, nodes, places };
   }
 
   /** Looks once; returns whether other nodes are marked than before, or other jobs judged. */
@@ -154,7 +171,7 @@ export class OddNodes {
     const bytes = new Uint8Array(snapshot.view.buffer, snapshot.view.byteOffset, snapshot.view.byteLength);
     snapshot.names().forEach((name, index) => {
       const place = this.#places.get(name);
-      if (place === undefined || states[index] !== LIVE) return;
+      if (place === undefined || room.judged[place] === 0 || states[index] !== LIVE) return;
       cursor.moveTo(snapshot, index);
       if (cursor.report < 0) return;
       this.#reader.read(cursor, bytes);

@@ -1,6 +1,8 @@
 // One round of the reader: asks the scheduler for nodes and jobs, compares them with the board, and returns what is to be
 // written. If there is no new answer it keeps the old one with its age. Writes nothing.
 
+import { Cursor } from '../readings/cursor.js';
+import { type Measure, taken } from '../readings/measures.js';
 import { readingOf } from '../readings/readings.js';
 import { Differences, type SeenOnBoard } from '../schedulerfile/differences.js';
 import { differing, type Matched, match, namesText, parseExceptions } from '../schedulerfile/matching.js';
@@ -23,23 +25,25 @@ const ABOUT_MS = 300_000;
 /** How long a node may take to be up if it does not say it, s. */
 const RESUME_S = 60;
 
-const numbers = { cpus: readingOf('cpus'), cpu: readingOf('cpu'), gpus: readingOf('gpu_busy') };
+const [CPUS, CPU, GPUS] = ['cpus', 'cpu', 'gpu_busy'].map(name => readingOf(name)?.measure as Measure);
 
 /** All nodes of the board by name; undefined if nothing is known about them. */
 function seenOn(reader: BoardReader): Map<string, SeenOnBoard> | undefined {
-  const found = new Map<string, SeenOnBoard>();
+  const [found, cursor] = [new Map<string, SeenOnBoard>(), new Cursor()];
+  const number = (measure: Measure | undefined) => {
+    const value = taken(measure as Measure, cursor);
+    return Number.isNaN(value) ? undefined : value;
+  };
   try {
     for (const snapshot of reader.pieces()) {
       if (snapshot.stalled || snapshot.retired) return undefined;
-      for (const node of snapshot.nodes()) {
-        const number = (of: keyof typeof numbers) => {
-          const value = numbers[of]?.value(node);
-          return typeof value === 'number' ? value : undefined;
-        };
-        const { name, state } = node;
-        const [cpus, cpu] = state === 'live' ? [number('cpus'), number('cpu')] : [];
+      for (const [index, name] of snapshot.names().entries()) {
+        const state = snapshot.stateOf(index);
+        const isLive = state === 'live';
+        if (isLive) cursor.moveTo(snapshot, index);
+        const [cpus, cpu] = isLive ? [number(CPUS), number(CPU)] : [];
         const cpusBusy = cpus === undefined || cpu === undefined ? undefined : (cpus * cpu) / 100;
-        found.set(name, { state, cpus, cpusBusy, gpusBusy: state === 'live' ? number('gpus') : undefined });
+        found.set(name, { state, cpus, cpusBusy, gpusBusy: isLive ? number(GPUS) : undefined });
       }
     }
   } catch (error) {
@@ -98,6 +102,9 @@ export interface Round {
   readonly names: string | undefined;
 }
 
+export const areSame = <T>(list: readonly T[], other: readonly T[], is = (one: T, two: T) => one === two) =>
+  list === other || (list.length === other.length && list.every((one, i) => is(one, other[i] as T)));
+
 export class Poll {
   readonly #board: BoardReader;
   #asked: Asked;
@@ -105,6 +112,8 @@ export class Poll {
   readonly #differences = new Differences();
   #nodes: SchedulerAnswer<SchedulerNode> = { list: [] };
   #jobs: SchedulerAnswer<SchedulerJob> = { list: [] };
+  /** The names and options of the last look at both, and which they are: they seldom change. */
+  #matched: { nodes: readonly SchedulerNode[]; board: readonly string[]; asked: Asked; is: Matched } | undefined;
   #about: About;
   #aboutUntil = Number.NEGATIVE_INFINITY;
   readonly #power: PowerSaving;
@@ -133,7 +142,7 @@ export class Poll {
 
   /** Asks once. `next`: in how many ms to ask again, depending on whether it was answered. */
   async round(next: (answered: boolean) => number): Promise<Round> {
-    const { scheduler, exceptions, domain } = this.#asked;
+    const { scheduler, exceptions } = this.#asked;
     const before = [this.#nodes, this.#jobs].map(({ time_ms }) => time_ms).join();
     const [answer, all] = await Promise.all([
       ask(this.#nodes, () => scheduler.nodes()),
@@ -146,8 +155,7 @@ export class Poll {
     const answered = this.#nodes.error === undefined && this.#jobs.error === undefined;
     const seen = seenOn(this.#board);
     const nodes = this.#nodes.list;
-    const matched =
-      seen && this.#nodes.mono_ms !== undefined ? match(nodes, [...seen.keys()], exceptions, domain) : undefined;
+    const matched = seen && this.#nodes.mono_ms !== undefined ? this.#match(nodes, [...seen.keys()]) : undefined;
     const now = monotonicMs();
     const isInDoubt = all.left_out ? () => true : mayName;
     const look = { nodes, jobs: jobs.list, nowS: Math.floor(Date.now() / 1000), isOld, isInDoubt };
@@ -168,7 +176,7 @@ export class Poll {
       nodes: this.#told('nodes', this.#nodes),
       jobs: this.#told('jobs', this.#jobs),
       // Whoever reads this does not know the domain.
-      names: { ...exceptions, ...Object.fromEntries(matched === undefined ? [] : differing(matched)) },
+      names: { ...exceptions, ...Object.fromEntries(matched === undefined ? [] : differing(matched.boardName)) },
       differences,
     };
     const unseen = matched && this.#unseen(matched);
@@ -190,6 +198,17 @@ export class Poll {
       skip: this.#nodes.error === undefined ? this.#power.text : undefined,
       names: matched && namesText(matched, unseen),
     };
+  }
+
+  #match(nodes: readonly SchedulerNode[], board: readonly string[]): Matched {
+    const [last, asked] = [this.#matched, this.#asked];
+    const isSame =
+      last?.asked === asked &&
+      areSame(last.board, board) &&
+      areSame(last.nodes, nodes, (one, two) => one.name === two.name && one.host === two.host);
+    const is = isSame ? last.is : match(nodes, board, asked.exceptions, asked.domain);
+    this.#matched = { nodes, board, asked, is };
+    return is;
   }
 
   /** The answer, marked `whole` if nothing was left out of it and the scheduler hides nothing of this kind. */

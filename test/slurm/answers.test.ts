@@ -560,8 +560,7 @@ t.test('names on the board that Slurm does not show', async t => {
     config: async () => 'SuspendProgram = /bin/true\nResumeTimeout = 0 sec\n',
     topology: async () => '',
   };
-  const nodes = () => board.map(name => ({ name, state: 'silent' }));
-  const reader = { pieces: () => [{ nodes }] } as unknown as BoardReader;
+  const reader = { pieces: () => [{ names: () => board, stateOf: () => 'silent' }] } as unknown as BoardReader;
   const asked = { scheduler: slurmOf(calls), exceptions: {}, domain: undefined };
   const begin = (left = {}) => new Poll(reader, asked, 'root', left);
   const lines = (text = '') => text.split('\n').filter(line => line !== '' && !line.startsWith('#'));
