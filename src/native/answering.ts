@@ -3,7 +3,7 @@
 import { addon } from './addon.js';
 import type { BoardMapping } from './board.js';
 
-/** A line with its end, and the exit code; a code below 0: why there is no answer, and the code of nodes then. */
+/** A line with its end, and the exit code; below 0: why there is no answer, in place of any. */
 interface AnsweredLine {
   readonly code: number;
   readonly text: string;
@@ -11,7 +11,6 @@ interface AnsweredLine {
 
 /** Nodes in the order of the board, with their states as `NUMBERED`; names that it lacks; likelier causes. */
 interface FoundNodes {
-  readonly code?: undefined;
   readonly names: string[];
   readonly states: Uint8Array;
   readonly notOnBoard: string[];
@@ -41,7 +40,7 @@ interface AnsweringAddon {
   /** The same without a board: `why` nothing is known. */
   answerIgnorance(fail: number, why: string): AnsweredLine;
   /** The numbers: states; for so many ms; problems of which a node has one, or 0; whether it must be healthy. */
-  answerNodes: Answer<AnsweredLine | FoundNodes>;
+  answerNodes: Answer<FoundNodes>;
 }
 
 export const { answerCheck, answerIgnorance, answerNodes } = addon as AnsweringAddon;

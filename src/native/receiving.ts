@@ -47,26 +47,8 @@ interface WriterChanges {
   clear(names: readonly string[]): number[];
 }
 
-/**
- * A board that is open for writing. Its constructor throws one line for people if the board cannot be opened. What is
- * not here to change or to close it is for tests: packages have an addon without it.
- */
+/** A board that is open for writing. Its constructor throws one line for people if the board cannot be opened. */
 export interface Writer extends WriterChanges {
-  /**
-   * Validates a datagram and writes it to the board: returns 0 for accepted, -1 for a duplicate, else the reason's
-   * number. `link`: the link by which it came, as a number or as the name of an interface, which gets a number; by
-   * default the link for all others (31).
-   */
-  deliver(datagram: Uint8Array, stampNs: bigint, stampRealNs: bigint, link?: number | string): number;
-  /** Sets the state of a link to those bits of link_state; `wasDown`: it was down meanwhile. */
-  linkState(link: number, state: number, wasDown: boolean, nowNs: bigint): void;
-  /** Counts the nodes of each link, and determines which links are dark. */
-  survey(): void;
-  /** Notes in the memories which nodes are silent at that time of CLOCK_MONOTONIC. */
-  surveySilences(nowNs: bigint): void;
-  listeningSince(sinceNs: bigint): void;
-  resumed(resumedNs: bigint): void;
-  heartbeat(beganNs: bigint): void;
   /** Shuts down cleanly: the board stays and is marked as closed. */
   close(): void;
 }

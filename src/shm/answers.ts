@@ -2,6 +2,7 @@
 // same code.
 
 import { answerCheck, answerNodes } from '../native/index.js';
+import type { Values } from '../options/options.js';
 import { Failure, UsageError } from '../text/failure.js';
 import { NUMBERED, type State } from './liveness.js';
 import type { NodeStates } from './nodestates.js';
@@ -15,20 +16,11 @@ interface AskedNodes {
   readonly fulfils: Uint8Array | undefined;
 }
 
-interface Limit {
-  readonly nodes: number;
-  readonly share: number;
-}
-
-/** What is asked of check; `fail`: 1 open, 2 closed. `warnings`: what else is warned of, each behind a semicolon. */
-interface CheckQuestion extends AskedNodes {
+/** `fail`: 1 open, 2 closed. `warnings`: what else is warned of, each behind a semicolon. */
+interface CheckQuestion extends AskedNodes, Values<'warning' | 'critical' | 'health' | 'journal-run'> {
   readonly fail: number;
-  readonly warning: Limit;
-  readonly critical: Limit;
-  readonly health: 'on' | 'off';
   readonly ignore: readonly Problem[];
   readonly recent: readonly Problem[];
-  readonly journalRun: string;
   readonly warnings: string;
   readonly condition: string;
 }
@@ -40,35 +32,37 @@ interface NodesQuestion extends AskedNodes {
   readonly healthy: boolean;
 }
 
-/** What the receiver says of itself, if all nodes are asked for and none was ever heard; otherwise empty. */
-const causeOf = ({ board, states }: NodeStates, { names }: AskedNodes) =>
-  names !== undefined || board.stalled || board.retired || states.some(state => NUMBERED[state] !== 'never')
-    ? ''
-    : board.notice;
-
-const failed = ({ code, text }: { readonly code: number; readonly text: string }) =>
-  code === -2 ? new UsageError(text) : new Failure(text, -code);
-
-const once = (names: readonly string[] | undefined) => names && [...new Set(names)];
-
-/** The line of check, with its end, and the exit code. Throws a Failure if the board was cut meanwhile. */
-export function checkLine(look: NodeStates, asked: CheckQuestion) {
-  const { warning, critical, warnings, journalRun, condition, names, fulfils } = asked;
-  const texts = [look.board.path, causeOf(look, asked), warnings, journalRun, condition];
-  const limits = [warning, critical].flatMap(({ nodes, share }) => [nodes, share]);
-  const problems = [asked.ignore, asked.recent].map(problemBits);
-  const numbers = Float64Array.of(asked.fail, ...limits, Number(asked.health === 'off'), ...problems);
-  const line = answerCheck(look.mapping, texts, numbers, once(names), fulfils);
-  if (line.code < 0) throw failed(line);
-  return line;
+/**
+ * Asks with these texts and numbers; the cause is what the receiver says of itself, if all nodes are asked for and none
+ * was ever heard. Throws a Failure if there is no answer.
+ */
+function asked<A>(
+  ask: (...question: Parameters<typeof answerCheck>) => A,
+  { board, states, mapping }: NodeStates,
+  { names, fulfils }: AskedNodes,
+  texts: readonly string[],
+  numbers: readonly number[],
+): A {
+  const isHeard = names !== undefined || states.some(state => NUMBERED[state] !== 'never');
+  const cause = isHeard || board.stalled || board.retired ? '' : board.notice;
+  const once = names && [...new Set(names)];
+  const answer = ask(mapping, [board.path, cause, ...texts], Float64Array.from(numbers), once, fulfils);
+  const { code = 0, text = '' } = answer as { readonly code?: number; readonly text?: string };
+  if (code < 0) throw code === -2 ? new UsageError(text) : new Failure(text, -code);
+  return answer;
 }
 
-/** The nodes that are asked for. Throws a Failure, likewise, and if the board does not remember what is asked for. */
-export function wantedNodes(look: NodeStates, asked: NodesQuestion) {
-  const { states, forMs, problems, healthy, names, fulfils } = asked;
+/** The line of check, with its end, and the exit code. */
+export function checkLine(look: NodeStates, question: CheckQuestion) {
+  const { fail, warning, critical, health, ignore, recent, journalRun, warnings, condition } = question;
+  const limits = [warning, critical].flatMap(({ nodes, share }) => [nodes, share]);
+  const numbers = [fail, ...limits, Number(health === 'off'), problemBits(ignore), problemBits(recent)];
+  return asked(answerCheck, look, question, [warnings, journalRun, condition], numbers);
+}
+
+/** The nodes that are asked for. */
+export function wantedNodes(look: NodeStates, question: NodesQuestion) {
+  const { states, forMs, problems, healthy } = question;
   const bits = states.reduce((bits, state) => bits | (1 << NUMBERED.indexOf(state)), 0);
-  const numbers = Float64Array.of(bits, forMs, problemBits(problems), Number(healthy));
-  const found = answerNodes(look.mapping, [look.board.path, causeOf(look, asked)], numbers, once(names), fulfils);
-  if (found.code !== undefined) throw failed(found);
-  return found;
+  return asked(answerNodes, look, question, [], [bits, forMs, problemBits(problems), Number(healthy)]);
 }

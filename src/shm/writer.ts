@@ -2,7 +2,6 @@
 // order.
 
 import { clusterId } from '../layout/identity.js';
-import { enums } from '../layout/layout.gen.js';
 import { Writer, type WriterOptions } from '../native/index.js';
 import { type Trust, trustOptions } from './trust.js';
 
@@ -22,9 +21,6 @@ export interface BoardOptions {
   /** Without it nothing is verified, and a signature has no meaning. */
   trust?: Trust | undefined;
 }
-
-/** The fate of a datagram: `accepted`, `duplicate`, or the reason of its rejection. */
-export type DatagramOutcome = 'accepted' | 'duplicate' | (typeof enums.reason)[number];
 
 /** Makes the board, or takes over an existing one. Throws an Error whose message is one line for people. */
 export function openWriter(options: BoardOptions): Writer {
@@ -49,13 +45,6 @@ export function writerOptions(options: BoardOptions): WriterOptions {
     nodes: [...new Set(options.nodes)],
     ...trustOptions(options.trust),
   };
-}
-
-/** Writes a datagram into the board as if it had arrived at these times (ns). For tests: receivers have a thread. */
-export function deliver(writer: Writer, datagram: Uint8Array, stampNs: bigint, stampRealNs: bigint): DatagramOutcome {
-  const outcome = writer.deliver(datagram, stampNs, stampRealNs);
-  if (outcome === -1) return 'duplicate';
-  return outcome === 0 ? 'accepted' : (enums.reason[outcome] ?? 'none');
 }
 
 function nanoseconds(ms: number): bigint {

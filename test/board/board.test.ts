@@ -29,11 +29,12 @@ import { mapBoard, texts, type Writer } from '../../src/native/index.js';
 import { NoBoard } from '../../src/shm/noboard.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import type { Snapshot } from '../../src/shm/snapshot.js';
-import { type BoardOptions, deliver, openWriter } from '../../src/shm/writer.js';
+import { type BoardOptions, openWriter } from '../../src/shm/writer.js';
 import { now } from '../kit/clocks.js';
 import { testProgram } from '../kit/compiling.js';
 import { boardPath, folder } from '../kit/places.js';
 import { makeReport } from '../kit/reports.js';
+import { deliver } from '../kit/testwriter.js';
 import { NOT_WHOLE } from '../kit/whole.js';
 import { makeOlder } from '../kit/writtenboard.js';
 

@@ -9,7 +9,7 @@ import type { Encodable } from '../../src/layout/codec.js';
 import { bits, enums } from '../../src/layout/layout.gen.js';
 import { PROBLEMS, type Problem } from '../../src/shm/problems.js';
 import { BoardReader } from '../../src/shm/reader.js';
-import { deliver, openWriter } from '../../src/shm/writer.js';
+import { openWriter } from '../../src/shm/writer.js';
 import { now } from '../kit/clocks.js';
 import { makeIn } from '../kit/compiling.js';
 import { lacks } from '../kit/lacking.js';
@@ -18,6 +18,7 @@ import { boardPath } from '../kit/places.js';
 import { run } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
 import { unlike } from '../kit/schemacheck.js';
+import { deliver } from '../kit/testwriter.js';
 import { NOT_WHOLE } from '../kit/whole.js';
 
 t.setTimeout(600_000);

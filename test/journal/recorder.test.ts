@@ -13,13 +13,14 @@ import { random as randomOf } from '../../src/load/simulatednode.js';
 import type { Writer } from '../../src/native/index.js';
 import type { OddJobs, OddMark, SchedulerState } from '../../src/schedulerfile/statefile.js';
 import { BoardReader } from '../../src/shm/reader.js';
-import { deliver, openWriter } from '../../src/shm/writer.js';
+import { openWriter } from '../../src/shm/writer.js';
 import { BOARD_MOST, expand } from '../../src/text/hostlists.js';
 import { monotonicNs } from '../kit/clocks.js';
 import { silencesIn } from '../kit/journals.js';
 import { validOf } from '../kit/madeboard.js';
 import { boardPath } from '../kit/places.js';
 import { makeReport } from '../kit/reports.js';
+import { deliver } from '../kit/testwriter.js';
 import { SEED } from '../kit/whole.js';
 
 /** The wall clock less CLOCK_MONOTONIC, ms. */

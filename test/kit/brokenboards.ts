@@ -31,12 +31,13 @@ import { enums, HASH_BOARD_V2, HASH_STAT_V1, structs } from '../../src/layout/la
 import { main as receive } from '../../src/receiver/main.js';
 import { NoBoard } from '../../src/shm/noboard.js';
 import { BoardReader } from '../../src/shm/reader.js';
-import { deliver, editBoard, openWriter } from '../../src/shm/writer.js';
+import { editBoard, openWriter } from '../../src/shm/writer.js';
 import { Failure } from '../../src/text/failure.js';
 import { oneLine } from '../../src/text/text.js';
 import { now } from './clocks.js';
 import { NOBODY, ROOT_USER } from './ordinary.js';
 import { makeReport } from './reports.js';
+import { deliver } from './testwriter.js';
 import { packWord } from './words.js';
 
 const S = 1_000_000_000n;

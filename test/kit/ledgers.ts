@@ -15,12 +15,13 @@ import { bits } from '../../src/layout/layout.gen.js';
 import { random as randomOf } from '../../src/load/simulatednode.js';
 import type { Writer } from '../../src/native/index.js';
 import { BoardReader } from '../../src/shm/reader.js';
-import { deliver, openWriter } from '../../src/shm/writer.js';
+import { openWriter } from '../../src/shm/writer.js';
 import { BOARD_MOST, expand } from '../../src/text/hostlists.js';
 import { monotonicNs } from './clocks.js';
 import { validOf } from './madeboard.js';
 import { folder } from './places.js';
 import { makeReport } from './reports.js';
+import { deliver } from './testwriter.js';
 
 /** The limits of the board, and how long a full disk has to be seen well until its episode is over, ms. */
 const [FIRST, SECOND, QUIET] = [4500, 10_500, 60_000];

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import type { Test } from 'tap';
 import type { Encodable } from '../../src/layout/codec.js';
 import type { Writer } from '../../src/native/index.js';
-import { deliver, openWriter } from '../../src/shm/writer.js';
+import { openWriter } from '../../src/shm/writer.js';
 import { now } from './clocks.js';
 import { FULL, S } from './ganglia.js';
 import { keepAlive } from './heart.js';
@@ -17,6 +17,7 @@ import { lacks } from './lacking.js';
 import { boardPath, folder } from './places.js';
 import { type Running, start } from './program.js';
 import { makeReport } from './reports.js';
+import { deliver } from './testwriter.js';
 
 interface Teardown {
   teardown(end: () => void | Promise<void>): void;

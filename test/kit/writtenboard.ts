@@ -6,9 +6,10 @@ import type { Encodable } from '../../src/layout/codec.js';
 import { structs } from '../../src/layout/layout.gen.js';
 import { CLOCK, clocks, type Writer } from '../../src/native/index.js';
 import { BoardReader } from '../../src/shm/reader.js';
-import { deliver, openWriter } from '../../src/shm/writer.js';
+import { openWriter } from '../../src/shm/writer.js';
 import { boardPath, type Teardown } from './places.js';
 import { makeReport } from './reports.js';
+import { deliver } from './testwriter.js';
 
 const SECOND = 1_000_000_000n;
 

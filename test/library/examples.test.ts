@@ -11,7 +11,7 @@ import t from 'tap';
 import { bits, enums } from '../../src/layout/layout.gen.js';
 import { random } from '../../src/load/simulatednode.js';
 import { BoardReader } from '../../src/shm/reader.js';
-import { deliver, openWriter } from '../../src/shm/writer.js';
+import { openWriter } from '../../src/shm/writer.js';
 import { follow } from '../kit/children.js';
 import { monotonicNs } from '../kit/clocks.js';
 import { makeIn } from '../kit/compiling.js';
@@ -20,6 +20,7 @@ import { makeLinkBoard } from '../kit/linkboard.js';
 import { boardPath, folder, ROOT } from '../kit/places.js';
 import { run as runProgram, start, startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
+import { deliver } from '../kit/testwriter.js';
 import { until } from '../kit/until.js';
 
 const OUT = folder(t);

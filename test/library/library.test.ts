@@ -30,7 +30,7 @@ import { random } from '../../src/load/simulatednode.js';
 import type { Writer } from '../../src/native/index.js';
 import { NUMBERED, type State } from '../../src/shm/liveness.js';
 import { BoardReader } from '../../src/shm/reader.js';
-import { deliver, openWriter } from '../../src/shm/writer.js';
+import { openWriter } from '../../src/shm/writer.js';
 import { monotonicNs as now } from '../kit/clocks.js';
 import { builds, CHECKED, INSTALLED, makeIn, OF_MUSL, testProgram } from '../kit/compiling.js';
 import { writerSources } from '../kit/csources.js';
@@ -39,6 +39,7 @@ import { lacks } from '../kit/lacking.js';
 import { beat, makeLinkBoard, poke as pokeBoard } from '../kit/linkboard.js';
 import { boardPath, folder, ROOT } from '../kit/places.js';
 import { makeReport, ratesOf } from '../kit/reports.js';
+import { deliver } from '../kit/testwriter.js';
 import { NOT_WHOLE, SEED, WHOLE } from '../kit/whole.js';
 
 t.comment(`seed ${SEED}`);

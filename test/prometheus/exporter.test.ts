@@ -20,7 +20,7 @@ import { Exporter } from '../../src/prometheus/exporter.js';
 import { COLLECTORS } from '../../src/prometheus/families.js';
 import type { Format } from '../../src/prometheus/plan.js';
 import { formatOf, parseScrape, parseShards } from '../../src/prometheus/request.js';
-import { deliver, openWriter } from '../../src/shm/writer.js';
+import { openWriter } from '../../src/shm/writer.js';
 import { InputError } from '../../src/text/text.js';
 import { anyText } from '../kit/anytext.js';
 import { ended, follow } from '../kit/children.js';
@@ -30,6 +30,7 @@ import { keepAlive } from '../kit/heart.js';
 import { boardPath } from '../kit/places.js';
 import { PROGRAM, type Running, run, start } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
+import { deliver } from '../kit/testwriter.js';
 import { until } from '../kit/until.js';
 import { type Exposition, keyOf, parse, seriesOf } from './expositionparser.js';
 

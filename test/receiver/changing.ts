@@ -1,9 +1,10 @@
 // A writer for test/receiver/nodelist.test.ts that does nothing but replace a board, until it is killed: nodes are forgotten
 // and come back, the capacity changes.
 
-import { deliver, openWriter, writerOptions } from '../../src/shm/writer.js';
+import { openWriter, writerOptions } from '../../src/shm/writer.js';
 import { now } from '../kit/clocks.js';
 import { makeReport } from '../kit/reports.js';
+import { deliver } from '../kit/testwriter.js';
 
 const [path = '', count = '0'] = process.argv.slice(2);
 const names = Array.from({ length: Number(count) }, (_, i) => `n${i}`);

@@ -11,10 +11,11 @@ import { bits, enums } from '../../src/layout/layout.gen.js';
 import { sign } from '../../src/layout/tag.js';
 import { type Key, keyLine, nodeKey } from '../../src/options/keys.js';
 import { BoardReader } from '../../src/shm/reader.js';
-import { type DatagramOutcome, deliver, openWriter } from '../../src/shm/writer.js';
+import { openWriter } from '../../src/shm/writer.js';
 import { boardPath, folder } from '../kit/places.js';
 import { run, startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
+import { type DatagramOutcome, deliver } from '../kit/testwriter.js';
 import { until } from '../kit/until.js';
 
 const S = 1_000_000_000n;

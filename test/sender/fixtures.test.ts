@@ -10,8 +10,9 @@ import t from 'tap';
 import { has, REPORT_BYTES, type SetName } from '../../src/layout/codec.js';
 import { bits, structs } from '../../src/layout/layout.gen.js';
 import { crc32 } from '../../src/sender/slow/crc32.js';
-import { deliver, openWriter } from '../../src/shm/writer.js';
+import { openWriter } from '../../src/shm/writer.js';
 import { boardPath, memoryFolder } from '../kit/places.js';
+import { deliver } from '../kit/testwriter.js';
 import {
   ask,
   expand,

@@ -11,7 +11,6 @@ import { join } from 'node:path';
 import t from 'tap';
 import { decodeReport } from '../../src/layout/codec.js';
 import { structs } from '../../src/layout/layout.gen.js';
-import { deliver } from '../../src/shm/writer.js';
 import { CATEGORIES, SERVER, STATE } from '../../src/supermon/categories.js';
 import { now } from '../kit/clocks.js';
 import { builds, compileMon, INSTALLED, makeIn } from '../kit/compiling.js';
@@ -20,6 +19,7 @@ import { pssOf, say, startMon, statusOf } from '../kit/mon.js';
 import { folder, memoryFolder, ROOT } from '../kit/places.js';
 import { makeReport } from '../kit/reports.js';
 import { Asker, type Element, elementsOf, LiveBoard, readByOthers, serve } from '../kit/supermon.js';
+import { deliver } from '../kit/testwriter.js';
 import { machines, parseHexDump, prepare, textOf } from '../kit/tree.js';
 import { until } from '../kit/until.js';
 
