@@ -33,7 +33,7 @@ import type { JobLook } from './joblook.js';
 import { type AskedPage, NodePages } from './nodeorder.js';
 import { openApi } from './openapi.js';
 import { READINGS, type Wall } from './wall.js';
-import { CELL, NOT_MEASURED, numberOf, RIVER, STATE_MASK, STATES } from './wire.js';
+import { CELL, EVERY_MOST, NOT_MEASURED, numberOf, RIVER, STATE_MASK, STATES } from './wire.js';
 
 /** How many nodes one piece of a long answer has: other work gets its turn between two pieces. */
 const PIECE_NODES = 32;
@@ -128,7 +128,7 @@ export class Api {
       case 'nodes':
         return await this.#nodes(checked(query, ['nodes', 'where', 'fields', 'sort', 'page', 'seq']), request);
       case 'events':
-        return await this.#events(checked(query, ['since', 'nodes', 'kind']), request);
+        return await this.#events(checked(query, ['since', 'nodes', 'kind', 'last']), request);
       case 'jobs':
       case 'users': {
         const [jobs, digest] = this.#jobsAnd(query);
@@ -146,12 +146,17 @@ export class Api {
       case 'river':
         return await this.#river(checked(query, ['by', 'reading', 'nodes']), request);
       case 'stream': {
-        const view = await this.wall.view(checked(query, ['reading', 'by', 'where']));
-        const body: StreamBody = sink => this.wall.streams.add(view, sink);
+        const view = await this.wall.view(checked(query, ['reading', 'by', 'where', 'every']));
+        const every = wholeNumber(query, 'every') ?? 1;
+        if (every < 1 || every > EVERY_MOST) throw new InputError(`every is ${every}; write 1 to ${EVERY_MOST}`);
+        const body: StreamBody = sink => this.wall.streams.add(view, sink, every);
         // Otherwise nginx would buffer the stream.
         const headers = { 'X-Accel-Buffering': 'no' };
         return { status: 200, type: 'application/octet-stream', body, headers };
       }
+      case 'clock':
+        checked(query, []);
+        return whole({ schema: 1, seq: this.#seq, now_ms: Date.now() });
       case 'openapi.json':
         checked(query, []);
         return this.#document;
@@ -377,7 +382,8 @@ export class Api {
     const isBefore = 'seq' in since ? (oldest?.seq ?? 0) <= since.seq : Date.parse(oldest?.time ?? '') < since.ms;
     const asked = { since, nodes, kinds: kinds === null ? undefined : kindsOf(kinds) };
     const found = await chosenEvents(kept, asked, slices);
-    const more = Math.max(0, found.length - MOST_EVENTS);
+    const last = wholeNumber(query, 'last') ?? MOST_EVENTS;
+    const more = Math.max(0, found.length - Math.min(last, MOST_EVENTS));
     const isWhole = !isLacking && ((areAll && count === kept.length) || isBefore);
     const head = { schema: 1, seq, ...from, whole: isWhole && more === 0, more };
     return await listed(head, 'events', found.slice(more), slices);

@@ -19,7 +19,7 @@ import {
   word,
 } from '../text/schema.js';
 import { answer, JOB_ANSWER, JOBS, nodePage, ODD_ONES, seq, USERS } from './answers.js';
-import { NODE_PAGE, RIVER, STATES } from './wire.js';
+import { EVERY_MOST, NODE_PAGE, RIVER, STATES } from './wire.js';
 
 const AT = '#/components/schemas/';
 const ref = (name: string) => ({ $ref: `${AT}${name}` });
@@ -85,6 +85,7 @@ const SCHEMAS = {
   JobPage: JOB_ANSWER,
   Users: USERS,
   OddOnes: ODD_ONES,
+  Clock: answer({ now_ms: integer('ms since 1970') }),
   Readings: object({
     schema,
     readings: array(
@@ -150,6 +151,7 @@ const PATHS: Readonly<Record<string, Path>> = {
       since: text('a look’s number: only events of later looks; or 1h, or a time as in 2026-11-27T03:00Z'),
       nodes: text('a host list: only events of these nodes, and of no node'),
       kind: text('names as in silent,boot,oom: only these'),
+      last: integer('only the last so many'),
     },
     answers: 'Events',
   },
@@ -181,9 +183,10 @@ const PATHS: Readonly<Record<string, Path>> = {
   },
   '/stream': {
     summary: 'The map, live: frames without end; src/web/wire.ts says how they are packed.',
-    parameters: { reading, by, where },
+    parameters: { reading, by, where, every: integer(`one of so many looks: 1 to ${EVERY_MOST}`) },
     refuses: { 503: 'the condition takes too long, or too many are asked for at once' },
   },
+  '/clock': { summary: 'The wall clock of the server, for those who ask how old a look is.', answers: 'Clock' },
   '/openapi.json': { summary: 'This document.', answers: [] },
 };
 

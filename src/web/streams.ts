@@ -20,6 +20,8 @@ export interface StreamView {
 
 interface Client {
   readonly sink: Sink;
+  /** It is sent one of so many looks. */
+  readonly every: number;
   /** The last look that it was sent, and its layout; 0: none. */
   seq: number;
   layout: number;
@@ -98,7 +100,7 @@ class Channel {
     const whole = new Map<string, Uint8Array>();
     for (const client of this.clients) {
       if (!client.sink.isFree) continue;
-      if (client.seq === tick.seq) continue;
+      if (client.seq === tick.seq || (client.seq > 0 && tick.seq - client.seq < client.every)) continue;
       const parts: (Uint8Array | undefined)[] = [];
       if (client.roster !== tick.roster) parts.push(hello());
       const { number } = this.#layout as CellLayout;
@@ -139,8 +141,8 @@ export class Streams {
     return count;
   }
 
-  /** Sends the last look to a client, and each look that follows. */
-  add(view: StreamView, sink: Sink): void {
+  /** Sends the last look to a client, and one of `every` looks that follow. */
+  add(view: StreamView, sink: Sink, every = 1): void {
     const [by, where] = [view.by?.text ?? '', view.chosen?.text ?? ''];
     const order = JSON.stringify([by, where]);
     const key = `${view.scale} ${order}`;
@@ -151,7 +153,7 @@ export class Streams {
       () => new Channel(view, getOrInsert(this.#arrangements, order, arranged)),
     );
     const log = this.#news?.log;
-    const client: Client = { sink, seq: 0, layout: 0, roster: -1, head: undefined, event: log?.count ?? 0, log };
+    const client: Client = { sink, every, seq: 0, layout: 0, roster: -1, head: undefined, event: log?.count ?? 0, log };
     const { clients } = channel;
     clients.add(client);
     this.uses(view, 1);

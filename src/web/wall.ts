@@ -1,8 +1,10 @@
 // The wall: looks at a board once a second, keeps the looks, and sends them to its clients. Opens no port.
 
+import { readlinkSync } from 'node:fs';
 import { EventFeed } from '../events/eventfeed.js';
 import { grouping as groupingValue } from '../options/values.js';
 import { SCALES } from '../readings/scales.js';
+import { attempt } from '../text/failure.js';
 import { didYouMean, InputError, nearest, quote } from '../text/text.js';
 import { jsonFrame } from './framing.js';
 import { RiverHistory } from './history.js';
@@ -25,6 +27,9 @@ interface WallOptions {
   /** The folder where journals say how they are. */
   readonly journalRun: string;
 }
+
+/** Named like the zone of this machine, in a folder of zones. */
+const ZONE_FILE = attempt(() => readlinkSync('/etc/localtime')) ?? 'UTC';
 
 /** A larger difference between this machine's clocks means that it slept, or that its wall clock was set, s. */
 const CLOCKS_APART_S = 5;
@@ -49,6 +54,8 @@ export class Wall {
   #isClosed = false;
   #news: News | undefined;
   #headText = '';
+  /** When the first look would have been, by the head that was sent last. */
+  #headBegan = 0;
   #own: { readonly key: string; readonly rule: string | null } = { key: '', rule: null };
   /** The wall clock of the first look, ms, and how many seconds this machine has slept since. */
   #beganMs = 0;
@@ -78,6 +85,7 @@ export class Wall {
       boardId: `${this.#started.toString(36)}.${roster}`,
       now_ms: nowMs,
       interval_ms: TICK_MS,
+      zone: process.env.TZ?.replace(/^:/, '') ?? ZONE_FILE.replace(/^.*zoneinfo\/(posix\/|right\/)?/, ''),
       readings: READINGS,
       jobs: this.jobs !== undefined,
     };
@@ -127,8 +135,11 @@ export class Wall {
     this.events.follow(tick.seq, this.watcher.trouble === undefined ? this.heads.digest : undefined);
     const head = { ...this.heads.at(tick), events: this.events.from };
     const text = withoutTimes(head);
-    const isSame = text === this.#headText;
+    // Whoever has the head before knows the time of each look that follows.
+    const began = tick.nowMs - tick.seq * TICK_MS;
+    const isSame = text === this.#headText && Math.abs(began - this.#headBegan) < TICK_MS / 4;
     this.#headText = text;
+    if (!isSame) this.#headBegan = began;
     this.#news = {
       tick,
       head,

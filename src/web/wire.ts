@@ -16,7 +16,7 @@ export const STATES = ['never', 'live', 'uncertain', 'silent', 'left', 'unknown'
  * - layout: JSON, a `LayoutInfo`; first, and whenever nodes come or go or change their group. A picture follows.
  * - picture: `[u32 layout][u32 seq][u16 cell]*count`; first, behind a layout, after a gap, and where it is shorter than the changes.
  * - changes: `[u32 layout][u32 seq][u32 seq before][u32 n][u32 index]*n [u16 cell]*n`; n may be 0: a pulse.
- * - head: JSON, a `WallHead`, behind picture or changes of the same seq; where something in it but its times is different.
+ * - head: JSON, a `WallHead`, behind picture or changes of the same seq; where something in it but its times is different, or these do not follow from the looks since.
  * - events: JSON, an array of `EventInfo`: what has happened since the frame before of this kind.
  */
 export const FRAME = { hello: 1, layout: 2, picture: 3, changes: 4, head: 5, events: 6 } as const;
@@ -63,6 +63,9 @@ export function partOf({ low, high, scale }: Pick<ReadingInfo, 'low' | 'high' | 
   return scale === 'linear' ? (number - low) / (high - low) : Math.log(number / low) / Math.log(high / low);
 }
 
+/** The longest interval at which a stream can be asked for, looks: a proxy ends one without data after a minute. */
+export const EVERY_MOST = 30;
+
 export interface Hello {
   readonly schema: 1;
   /** Another text means another build of the page, which has to be reloaded. */
@@ -75,6 +78,8 @@ export interface Hello {
   readonly now_ms: number;
   /** The time from one tick to the next. */
   readonly interval_ms: number;
+  /** The server's time zone: Europe/Berlin. */
+  readonly zone: string;
   readonly readings: readonly ReadingInfo[];
   /** The view of this stream: the default if nothing was asked for. */
   readonly reading: string;

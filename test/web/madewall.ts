@@ -69,6 +69,7 @@ export class MadeWall {
       boardId: 'made',
       now_ms: this.now,
       interval_ms: 1000,
+      zone: 'UTC',
       readings: [{ name: 'cpu', title: 'CPU', unit: '%', low: 0, high: 100, scale: 'linear', about: 'made' }],
       reading: 'cpu',
       by: 'rack',

@@ -44,20 +44,25 @@ export class ChangeList {
     });
   }
 
-  /** The stream has begun: what was before it is asked for. */
-  async greet(): Promise<void> {
-    this.#events = [];
-    // If there is no answer, it is asked for again when the server is back.
-    const said = await answerTo<EventsFrom & { more: number; events: EventInfo[] }>(`api/v1/events?since=${ASKED}`);
+  /** The stream has begun: what was before it is asked for; `since`: the last look of this server before. */
+  async greet(since?: number): Promise<void> {
+    const isMore = since !== undefined && this.#from !== undefined;
+    if (!isMore) this.#events = [];
+    const kept = this.#events.filter(({ seq }) => isMore && seq <= since);
+    const path = `api/v1/events?since=${isMore ? since : ASKED}`;
+    const said = await answerTo<EventsFrom & { more: number; events: EventInfo[] }>(path);
+    // If there is no answer, all is asked for again when the server is back.
+    this.#from = typeof said === 'object' ? said : undefined;
     if (typeof said !== 'object') return;
     const { from, more, events } = said;
-    this.#from = said;
-    const [beganMs, askedMs] = [Date.parse(from), Date.now() - ASKED_MS];
-    this.#isFromBegin = beganMs >= askedMs && more === 0;
-    this.#sinceMs = more > 0 ? Date.parse(events[0]?.time ?? from) : Math.max(beganMs, askedMs);
+    if (!isMore || more > 0) {
+      const [beganMs, askedMs] = [Date.parse(from), Date.now() - ASKED_MS];
+      this.#isFromBegin = beganMs >= askedMs && more === 0;
+      this.#sinceMs = more > 0 ? Date.parse(events[0]?.time ?? from) : Math.max(beganMs, askedMs);
+    }
     // What the stream has brought meanwhile comes behind them; the server may have begun anew, and counts anew.
-    const last = events.at(-1)?.seq ?? 0;
-    this.#events = [...events, ...this.#events.filter(({ seq }) => seq > last)];
+    const last = events.at(-1)?.seq ?? since ?? 0;
+    this.#events = [...(more > 0 ? [] : kept), ...events, ...this.#events.filter(({ seq }) => seq > last)];
     this.#request();
   }
 

@@ -1,12 +1,16 @@
 // What of the nodes is chosen by the view: the groups on the map, the selected cells, the rows of the table, in words.
 
-import { tryExpand } from '../../text/hostlists.js';
+import { fold, tryExpand } from '../../text/hostlists.js';
+import { shortened } from '../../text/unseen.js';
 import { type Cells, isUnhealthy, stateOf } from './cells.js';
-import { plural } from './formats.js';
+import { count, plural } from './formats.js';
 import type { Member } from './geometry.js';
 import { isState } from './legend.js';
-import type { TableRows } from './tableview.js';
-import type { PageView } from './viewstate.js';
+import type { TableRows, TableView } from './tableview.js';
+import { type PageView, TOLD } from './viewstate.js';
+
+const hasGroup = (group: string | undefined, { layout: { groups } }: Cells) =>
+  groups.some(({ name }) => (name ?? 'others') === group);
 
 /** The groups on the map. */
 export function membersOf({ group: wanted }: PageView, { layout: { groups } }: Cells): Member[] {
@@ -24,8 +28,9 @@ export function selectionOf({ state }: PageView, nodes: string | undefined, cell
       if (state === 'unhealthy' ? isUnhealthy(bits) : stateOf(bits) === state) found.push(cell);
     return Uint32Array.from(found);
   }
-  if (nodes === undefined) return undefined;
-  for (const name of tryExpand(nodes, 'any') ?? []) {
+  const names = nodes === undefined ? undefined : tryExpand(nodes, 'any');
+  if (names === undefined) return undefined;
+  for (const name of names) {
     const cell = cells.indexOf(name);
     if (cell !== undefined) found.push(cell);
   }
@@ -57,6 +62,22 @@ export function namesOf(
   return new Set(names.slice(only.first, only.first + only.count));
 }
 
+/** What of a link's view is not here, in parts of a sentence. */
+export function lacksOf(view: PageView, cells: Cells, table: Pick<TableView, 'pages' | 'sort'>, hasJobs: boolean) {
+  const { group, select, at, colour, list, page = 1, sort } = view;
+  const told = (text = '') => shortened(text, TOLD);
+  const names = select === undefined ? [] : tryExpand(select, 'any');
+  const away = [...(names ?? []), ...(at === undefined ? [] : [at])].filter(name => cells.indexOf(name) === undefined);
+  return [
+    group !== undefined && !hasGroup(group, cells) && `there is no group ${told(group)} here`,
+    names === undefined && `select=${told(select)} is not a host list`,
+    away.length > 0 && `not on this map: ${told(fold([...new Set(away)]))}`,
+    page > table.pages && `page ${page} is none of ${count(table.pages)}`,
+    sort !== undefined && table.sort === undefined && `this table cannot be sorted by ${told(sort)}`,
+    !hasJobs && (colour ?? list ?? 'odd') !== 'odd' && 'jobs are not shown here',
+  ].filter(said => said !== false);
+}
+
 /** The rows of the table: the selected nodes, those of the only group, or all groups. */
 export function rowsOf(view: PageView, cells: Cells, chosen: Uint32Array | undefined): TableRows {
   const { groups } = cells.layout;
@@ -73,13 +94,13 @@ export function rowsOf(view: PageView, cells: Cells, chosen: Uint32Array | undef
 export function choiceText(
   { where, group, state }: PageView,
   nodes: string | undefined,
-  selected: number,
+  selected: number | undefined,
   cells: Cells,
 ): string[] {
   return [
     ...(where === undefined ? [] : [`${plural(cells.layout.count)} where ${where}`]),
-    ...(group === undefined ? [] : [`group ${group}`]),
-    ...(state === undefined ? [] : [`${plural(selected)} ${state}`]),
-    ...(nodes === undefined ? [] : [`${plural(selected)} selected: ${nodes}`]),
+    ...(hasGroup(group, cells) ? [`group ${group}`] : []),
+    ...(state === undefined || !isState(state) || selected === undefined ? [] : [`${plural(selected)} ${state}`]),
+    ...(nodes === undefined || selected === undefined ? [] : [`${plural(selected)} selected: ${nodes}`]),
   ];
 }

@@ -1,7 +1,11 @@
 // Creates the page's elements one by one: texts are texts, never markup, and what could not be seen in them is written
 // out.
 
-import { oneLine } from '../../text/unseen.js';
+import { oneLine as shown } from '../../text/unseen.js';
+import { inZone } from './formats.js';
+
+/** A text as it is shown: its moments in the page's zone. */
+export const oneLine = (text: string): string => shown(inZone(text));
 
 type Props = Readonly<Record<string, string | number | boolean | undefined>>;
 

@@ -48,45 +48,71 @@ export function age(ms: number): string {
   return `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
-const CLOCK = new Intl.DateTimeFormat(LOCALE, { hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false });
-const MINUTE = new Intl.DateTimeFormat(LOCALE, { hour: '2-digit', minute: '2-digit', hour12: false });
+const TIME = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
 
-/** A time in the browser's time zone: 14:03:21, with its offset if it happens twice. `ms`: since 1970, by the server's clock. */
-export function clock(ms: number): string {
-  return `${CLOCK.format(ms)}${offsetText(ms)}`;
+/** How times are written in a zone; undefined: the browser's. Throws a RangeError if the browser does not know it. */
+function writersOf(timeZone: string | undefined) {
+  const writer = (options: Intl.DateTimeFormatOptions, locale = LOCALE) =>
+    new Intl.DateTimeFormat(locale, { ...options, timeZone });
+  return {
+    clock: writer({ ...TIME, second: '2-digit' }),
+    minute: writer(TIME),
+    day: writer({ day: 'numeric', month: 'short' }),
+    date: writer({ year: 'numeric', month: 'numeric', day: 'numeric' }, 'en'),
+    name: writer({ timeZoneName: 'short' }, 'en'),
+    offset: writer({ timeZoneName: 'longOffset' }, 'en'),
+  };
 }
 
+let writers = writersOf(undefined);
+
+/** From now on all times are in that zone; undefined: the browser's. */
+export function setZone(timeZone: string | undefined): void {
+  try {
+    writers = writersOf(timeZone);
+  } catch {
+    writers = writersOf('UTC'); // The server may have a name that this browser does not know.
+  }
+}
+
+/** How far the zone is behind UTC, ms. */
+function offsetIn(ms: number): number {
+  const [, sign, hours, minutes] = /GMT([+-])(\d+):(\d+)/.exec(writers.offset.format(ms)) ?? ['', '-', '0', '0'];
+  return (sign === '-' ? 1 : -1) * (Number(hours) * 60 + Number(minutes)) * 60_000;
+}
+
+/** A time: 14:03:21, with its offset if it happens twice. `ms`: since 1970, by the server's clock. */
+export const clock = (ms: number): string => `${writers.clock.format(ms)}${offsetText(ms, offsetIn)}`;
+
 /** The same to the minute: 14:03. */
-export const minute = (ms: number): string => `${onAxis(ms)}${offsetText(ms)}`;
+export const minute = (ms: number): string => `${onAxis(ms)}${offsetText(ms, offsetIn)}`;
 
 /** Without its offset, for an axis. */
-export const onAxis = (ms: number): string => MINUTE.format(ms);
+export const onAxis = (ms: number): string => writers.minute.format(ms);
 
-const DAY = new Intl.DateTimeFormat(LOCALE, { day: 'numeric', month: 'short' });
-
-const isToday = (ms: number, now: number) => new Date(ms).toDateString() === new Date(now).toDateString();
+/** The day: another text is another day. */
+export const dateOf = (ms: number): string => writers.date.format(ms);
 
 /** A time that may be long ago: 14:03:21, or with the day if that is not today's: Nov 24 14:03. */
-export function moment(ms: number, now: number): string {
-  return isToday(ms, now) ? clock(ms) : `${DAY.format(ms)} ${minute(ms)}`;
+export function moment(ms: number, now = Date.now()): string {
+  return dateOf(ms) === dateOf(now) ? clock(ms) : `${writers.day.format(ms)} ${minute(ms)}`;
 }
 
 /** A sentence of the server, whose moments stand in it as 2026-11-27T02:03:04Z, with the times of this page's zone. */
-export const inZone = (text: string, now: number): string =>
+export const inZone = (text: string, now = Date.now()): string =>
   text.replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, iso => {
     const ms = Date.parse(iso);
     return Number.isNaN(ms) ? iso : moment(ms, now);
   });
 
 /** The same in fewer words: 14:03, or Nov 24. */
-export function momentRoughly(ms: number, now: number): string {
-  return isToday(ms, now) ? minute(ms) : DAY.format(ms);
+export function momentRoughly(ms: number, now = Date.now()): string {
+  return dateOf(ms) === dateOf(now) ? minute(ms) : writers.day.format(ms);
 }
 
-/** The name of the browser's time zone at that moment: CET. */
+/** The name of the zone at that moment: CET. */
 export function zone(ms: number): string {
-  const part = new Intl.DateTimeFormat('en', { timeZoneName: 'short' }).formatToParts(ms);
-  return part.find(({ type }) => type === 'timeZoneName')?.value ?? 'UTC';
+  return writers.name.formatToParts(ms).find(({ type }) => type === 'timeZoneName')?.value ?? 'UTC';
 }
 
 /** `1 node`, `2 nodes`. */

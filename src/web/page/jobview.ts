@@ -125,9 +125,14 @@ export class JobView {
   }
 
   async #ask(): Promise<void> {
-    this.#timer = setTimeout(() => void this.#ask(), EVERY_MS);
-    if (document.visibilityState === 'hidden') return;
     const list = this.#list;
+    if (document.visibilityState !== 'hidden') await this.#take(list);
+    // Not before the answer: a slow line would be filled with them.
+    clearTimeout(this.#timer);
+    if (list === this.#list) this.#timer = setTimeout(() => void this.#ask(), EVERY_MS);
+  }
+
+  async #take(list: JobListName | undefined): Promise<void> {
     const answer = this.#isServed ? await answerTo<{ jobs: readonly JobInfo[] }>('api/v1/jobs') : undefined;
     const users = list === 'users' ? await answerTo<{ users: readonly UserInfo[] }>('api/v1/users') : undefined;
     const odd = list === 'odd' ? await answerTo<{ odd: readonly OddInfo[] }>('api/v1/odd') : undefined;
@@ -150,16 +155,9 @@ export class JobView {
     const all = { jobs: this.#jobs, users: this.#users, odd: this.#odd }[list];
     writeRows(this.#body, rows, row => {
       const [job, user, odd] = [this.#jobs[row], this.#users[row], this.#odd[row]];
+      const differing = odd && oddOf(odd).map(({ nodes }) => nodes);
       if (list === 'jobs' && job !== undefined) this.page.open(job);
-      else
-        this.page.select(
-          (list === 'users'
-            ? user?.nodes
-            : odd &&
-              oddOf(odd)
-                .map(({ nodes }) => nodes)
-                .join()) ?? '',
-        );
+      else this.page.select((list === 'users' ? user?.nodes : differing?.join()) ?? '');
     });
     const isShared = list === 'users' && this.#users.some(({ shared_count }) => shared_count > 0);
     const notes = [

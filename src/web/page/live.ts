@@ -1,6 +1,7 @@
 // The stream from the server: reopened whenever it ends, closed while nobody sees the page. Does not read the contents
 // of frames.
 
+import { EVERY_MOST } from '../wire.js';
 import { FrameReader, type StreamFrame } from './framereader.js';
 import { request } from './requests.js';
 
@@ -9,8 +10,8 @@ const HIDDEN_MS = 5000;
 /** The time from one attempt to the next, at first and at most, ms. */
 const TRY_LEAST_MS = 500;
 const TRY_MOST_MS = 8000;
-/** A stream without data for so long counts as broken, ms: the server sends a pulse every tick. */
-const LOST_MS = 15_000;
+/** A stream without data for so long counts as broken, ms: the server sends a pulse at each interval. */
+const LOST_MS = 15_000 + 1000 * EVERY_MOST;
 
 interface Listener {
   /** A new stream begins, which does not continue the old one. */
@@ -100,7 +101,8 @@ export class Live {
         // A proxy has pages of its own.
         const isSentence = response.headers.get('content-type')?.startsWith('text/plain');
         const why = isSentence ? (await response.text()).trim() : `status ${response.status}`;
-        if (response.status !== 400) return why;
+        const isRefused = [400, 414, 431].includes(response.status) || why.includes('takes too long to evaluate');
+        if (!isRefused) return why;
         this.listener.refused(why);
         return undefined;
       }

@@ -3,30 +3,35 @@
 
 import type { JobInfo } from '../../presentation/shapes.js';
 import { tryExpand } from '../../text/hostlists.js';
-import { oneLine } from '../../text/unseen.js';
+import { oneLine, shortened } from '../../text/unseen.js';
 import { AUTO, type EventInfo, FRAME, type Hello, type LayoutInfo, type ReadingInfo, type WallHead } from '../wire.js';
 import { Cells, type Changed } from './cells.js';
 import { ChangeList } from './changes.js';
-import { choiceText, membersOf, namesOf, rowsOf, selectionOf, unwellOf } from './choice.js';
+import { choiceText, lacksOf, membersOf, namesOf, rowsOf, selectionOf, unwellOf } from './choice.js';
 import { DarkLinks } from './darklinks.js';
-import { byId, make, show, watchSight, write } from './dom.js';
-import { clock, count, zone } from './formats.js';
+import { byId, make, set, show, watchSight, write } from './dom.js';
+import { clock, count, setZone, zone } from './formats.js';
 import type { StreamFrame } from './framereader.js';
 import { type Inks, readInks } from './inks.js';
 import { COLOURINGS, isColouring, JobView } from './jobview.js';
 import { Legend, listedOf } from './legend.js';
 import { Live } from './live.js';
 import { MapView } from './mapview.js';
+import { Pace } from './pace.js';
+import { answerTo } from './requests.js';
 import { RiverPart } from './riverpart.js';
 import { RiverView } from './riverview.js';
-import { cellText, Headline } from './sayings.js';
+import { cellText, eventsOf, Headline, pastText } from './sayings.js';
 import { jobChange, meaningOf, refusalOf } from './search.js';
 import { Sheet } from './sheet.js';
 import { tellTab } from './tab.js';
 import { TableView } from './tableview.js';
 import { TroubleBox } from './troublebox.js';
 import { listen } from './userinput.js';
-import { type PageView, parseView, streamQuery, WHOLE, writeView, ZOOMS } from './viewstate.js';
+import { type ClockZone, type PageView, parseView, streamQuery, WHOLE, writeView, ZONES, ZOOMS } from './viewstate.js';
+
+/** How often the clocks are compared, ms. */
+const CLOCK_MS = 20_000;
 
 /** Changes without user input are announced to screen readers at most this often, ms. */
 const SPOKEN_MS = 10_000;
@@ -35,17 +40,23 @@ const root = document.documentElement;
 const text = new TextDecoder();
 const json = (payload: Uint8Array): unknown => JSON.parse(text.decode(payload));
 
-let view: PageView = parseView(location.search);
+let { view, faults: unfollowed } = parseView(location.search);
 let hello: Hello | undefined;
 let head: WallHead | undefined;
 let build: string | undefined;
 let inks: Inks;
 /** What they were read for. */
 let inksOf = '';
-let refusal: string | undefined;
+/** Whether the view is still that of a link. */
+let isLinked = true;
+/** The last events of a line of trouble that is shown no more; undefined: not known yet. */
+let past: { readonly key: string; readonly events?: readonly EventInfo[] } = { key: '' };
 /** What the server has last agreed to show. */
 let accepted: Pick<PageView, 'reading' | 'by' | 'where'> | undefined;
 const cells = new Cells();
+const pace = new Pace();
+/** A look, and the server's clock at it; those of the looks behind it follow. */
+let known = { seq: 0, ms: 0 };
 /** Whether the drawing is up to date. */
 const NOTHING = new Uint32Array(0);
 let changed: Changed = NOTHING;
@@ -115,7 +126,7 @@ const jobs = new JobView({
 const changes = new ChangeList(selectNodes, minute => flow.mark(minute));
 
 const live = new Live({
-  opened: () => setLife(head?.state ?? 'connecting'),
+  opened: () => pace.opened(),
   frame: takeFrame,
   settled,
   lost: why => {
@@ -123,10 +134,16 @@ const live = new Live({
     setLife('lost', `No answer from the server: ${why}. ${shown}`);
   },
   refused: why => {
-    const said = refusalOf(view.where, why);
-    // What was shown before goes on.
-    if (accepted !== undefined && streamQuery(accepted) !== streamQuery(view)) go(accepted, false);
-    refusal = said;
+    const said = view.by === undefined ? refusalOf(view.where, why) : why;
+    const isOther = accepted !== undefined && streamQuery(accepted) !== streamQuery(view);
+    const isReading = why.startsWith('reading:') || (view.by ?? view.where) === undefined;
+    const [wasLinked, known] = [isLinked, isOther ? [] : unfollowed];
+    // What was shown before goes on; of a link what can be followed.
+    go(
+      isOther && accepted ? accepted : isReading ? { reading: undefined } : { by: undefined, where: undefined },
+      false,
+    );
+    [unfollowed, isLinked] = [[...known, isReading ? why : said], wasLinked];
     tellChoice();
   },
 });
@@ -148,6 +165,7 @@ function takeFrame({ kind, payload }: StreamFrame): void {
       changed = 'all';
       river.tick();
     }
+    if (known.seq === 0) known = { ...known, seq: cells.seq };
   } else if (kind === FRAME.changes) {
     const some = cells.changes(payload);
     if (some === 'none') return;
@@ -156,10 +174,12 @@ function takeFrame({ kind, payload }: StreamFrame): void {
     river.tick();
   } else if (kind === FRAME.head) {
     head = json(payload) as WallHead;
+    known = { seq: head.seq, ms: head.now_ms };
     tellHead(head);
     river.head(head);
     changes.come(head.events);
   } else if (kind === FRAME.events) changes.take(json(payload) as EventInfo[]);
+  if (kind === FRAME.picture || kind === FRAME.changes || kind === FRAME.head) pace.looked(nowOf(), Date.now());
 }
 
 let ownRule: string | undefined;
@@ -175,7 +195,8 @@ function groupByThemselves({ groups, count }: LayoutInfo): boolean {
 }
 
 function ask(): void {
-  live.ask(`api/v1/stream?${streamQuery({ ...view, by: view.by ?? ownRule ?? AUTO.by })}`);
+  live.ask(`api/v1/stream?${streamQuery({ ...view, by: view.by ?? ownRule ?? AUTO.by })}&every=${pace.every}`);
+  river.every = pace.every;
 }
 
 function greet(said: Hello): void {
@@ -185,12 +206,16 @@ function greet(said: Hello): void {
       location.reload();
       return;
     }
-    byId('foot').dataset.newer = 'yes';
+    show(byId('newer'), true);
   }
   build ??= said.build;
+  // Of this server the events are known up to the last look.
+  const last = hello?.boardId === said.boardId ? cells.seq : undefined;
+  known = { seq: 0, ms: said.now_ms };
   hello = said;
+  useZone();
   river.greet(said);
-  void changes.greet();
+  void changes.greet(last);
   accepted = { reading: view.reading, by: view.by, where: view.where };
   const select = byId<HTMLSelectElement>('reading');
   const options = [
@@ -225,9 +250,7 @@ function readingNow(): ReadingInfo | undefined {
 
 /** The server's clock at the last tick, ms since 1970. */
 function nowOf(): number {
-  if (hello === undefined) return 0;
-  if (head === undefined) return hello.now_ms;
-  return head.now_ms + Math.max(0, cells.seq - head.seq) * hello.interval_ms;
+  return known.ms + Math.max(0, cells.seq - (known.seq || cells.seq)) * (hello?.interval_ms ?? 0);
 }
 
 /** All frames that arrived together have been processed. */
@@ -243,12 +266,14 @@ function settled(): void {
   changed = NOTHING;
   if (head !== undefined) setLife(head.state);
   trouble.tick(nowOf());
-  tellFoot();
+  tellPace();
   tellHere();
   river.update();
 }
 
-function setLife(life: string, why?: string): void {
+function setLife(state: string, why?: string): void {
+  const behind = state === 'ok' ? pace.behind(Date.now()) : undefined;
+  const life = behind === undefined ? state : 'behind';
   if (root.dataset.life !== life) root.dataset.life = life;
   tellTab(life, head, hello);
   const banner = byId('banner');
@@ -258,7 +283,7 @@ function setLife(life: string, why?: string): void {
     retired: 'Another board has replaced this one',
     absent: 'No board',
     lost: why ?? '',
-    connecting: 'Connecting',
+    behind: `${behind} s behind: the line is slower than what is sent`,
   };
   write(banner, words[life] ?? '');
   show(banner, life !== 'ok');
@@ -277,7 +302,6 @@ function tellHead(said: WallHead): void {
     if (isOther) map.outlines = dark.outlines(cells, selection());
     if (view.trouble !== undefined) tellChoice();
   }
-  setLife(said.state);
   speakNow(said.line);
 }
 
@@ -295,14 +319,35 @@ function speakNow(line: string): void {
   write(byId('announced'), news);
 }
 
-function tellFoot(): void {
-  const now = nowOf();
-  if (hello === undefined || now === 0) return;
-  const foot = byId('foot');
-  write(
-    foot,
-    `${clock(now)} ${zone(now)}${foot.dataset.newer === 'yes' ? ' · there is a newer version of this page: reload' : ''}`,
-  );
+/** The present time, how far what is shown is behind it, and at which interval that comes. */
+function tellPace(): void {
+  if (head !== undefined && root.dataset.life !== 'lost') setLife(head.state);
+  if (hello === undefined) return;
+  const now = pace.serverMs(Date.now()) ?? nowOf();
+  write(byId('clock'), `${clock(now)} ${zone(now)}`);
+  const isLive = root.dataset.life === 'ok' && pace.serverMs(0) !== undefined;
+  write(byId('pace'), `${isLive ? '· live' : ''}${pace.inForce > 1 ? ` · every ${pace.inForce} s` : ''}`);
+}
+
+let comparedAt = Number.NEGATIVE_INFINITY;
+/** Compares the clocks by a small request. */
+async function compareClocks(asked: number): Promise<void> {
+  comparedAt = asked;
+  const said = await answerTo<{ now_ms: number }>('api/v1/clock');
+  if (typeof said === 'object') pace.measured(asked, Date.now(), said.now_ms);
+}
+
+/** Once a second, whatever arrives. */
+function watchPace(): void {
+  const now = Date.now();
+  // At once if this machine has slept, or its clock was set.
+  if (Math.abs(now - comparedAt) > CLOCK_MS) void compareClocks(now);
+  const every = document.visibilityState === 'visible' ? pace.wanted(now) : undefined;
+  if (every !== undefined) {
+    pace.opened(every);
+    ask();
+  }
+  tellPace();
 }
 
 // ---- the view ----
@@ -310,7 +355,11 @@ function tellFoot(): void {
 const members = () => membersOf(view, cells);
 
 /** The nodes that are selected, as a host list: of a line of trouble that is over the last ones. */
-const chosenNodes = () => (view.trouble === undefined ? view.select : trouble.nodesOf(view.trouble));
+const chosenNodes = () => {
+  if (view.trouble === undefined) return view.select;
+  const last = past.key === view.trouble ? past.events?.at(-1)?.nodes : undefined;
+  return trouble.nodesOf(view.trouble) || (trouble.isOver(view.trouble) ? last : '');
+};
 const selection = () => selectionOf(view, chosenNodes(), cells);
 
 /** Which part is shown, and the button that shows all again. */
@@ -319,13 +368,27 @@ function tellChoice(): void {
     // What is on the page, and not what the server has not answered yet.
     { ...view, where: accepted?.where },
     chosenNodes(),
-    selection()?.length ?? 0,
+    selection()?.length,
     cells,
   );
-  if (trouble.isOver(view.trouble)) parts.push('this trouble is over');
-  if (refusal !== undefined) parts.unshift(refusal);
+  if (view.trouble !== undefined && trouble.isOver(view.trouble)) {
+    if (past.key !== view.trouble) void askPast(view.trouble);
+    parts.push(pastText(past.events, head?.trouble_more ?? 0, trouble.nodesOf(view.trouble) !== ''));
+  }
+  const lacks = isLinked ? lacksOf(view, cells, table, hello?.jobs === true) : [];
+  const said = shortened([...unfollowed, ...lacks].join('; '), 400);
+  if (said !== '') parts.unshift(`${said.slice(0, 1).toUpperCase()}${said.slice(1)}`);
+  byId('choice').classList.toggle('unfollowed', said !== '');
   write(byId('chosen'), parts.join(' · '));
   show(byId('choice'), parts.length > 0);
+}
+
+/** What a line of trouble was that is over, or is too far down the list for the page. */
+async function askPast(key: string): Promise<void> {
+  past = { key };
+  const events = await eventsOf(key);
+  if (past.key === key) past = { key, events };
+  arrange();
 }
 
 /** Lays everything out again: nodes, groups, the reading or the view have changed. */
@@ -373,6 +436,7 @@ function tellHere(): void {
 /** Changes the view. `isNew`: the Back button returns to the last one. */
 function go(change: Partial<{ -readonly [K in keyof PageView]: PageView[K] | undefined }>, isNew = true): void {
   const before = view;
+  [unfollowed, isLinked] = [[], false];
   view = { ...view, ...change };
   const url = writeView(view);
   if (isNew && url !== writeView(before)) history.pushState({ isOurs: true }, '', url);
@@ -388,8 +452,8 @@ function replaceSoon(): void {
 }
 
 function apply(before: PageView): void {
-  refusal = undefined;
   setTheme();
+  if (before.zone !== view.zone) useZone();
   if (streamQuery(before) !== streamQuery(view)) ask();
   arrange();
 }
@@ -397,7 +461,8 @@ function apply(before: PageView): void {
 addEventListener('popstate', () => {
   clearTimeout(replacing);
   const before = view;
-  view = parseView(location.search);
+  ({ view, faults: unfollowed } = parseView(location.search));
+  isLinked = true;
   apply(before);
 });
 
@@ -444,7 +509,7 @@ listen({
   ...{ view: () => view, go, moveTo, openNode, closeSheet, zoom, nodeText, flowText: at => river.textAt(at) },
   toggleTheme: () => go({ theme: themeNow() === 'dark' ? 'light' : 'dark' }, false),
   refuse: why => {
-    refusal = why;
+    unfollowed = [why];
     tellChoice();
   },
   find: asked =>
@@ -455,6 +520,19 @@ listen({
 
 const darkness = matchMedia('(prefers-color-scheme: dark)');
 const themeNow = (): 'dark' | 'light' => view.theme ?? (darkness.matches ? 'dark' : 'light');
+
+/** The zone of the page. */
+const zoneNow = (): ClockZone => view.zone ?? (view.wall ? 'master' : 'browser');
+const nextZone = () => ZONES[(ZONES.indexOf(zoneNow()) + 1) % ZONES.length];
+
+function useZone(): void {
+  setZone({ browser: undefined, master: hello?.zone ?? 'UTC', utc: 'UTC' }[zoneNow()]);
+  set(byId('clock'), { title: `Time zone: ${zoneNow()}; a click: ${nextZone()}` });
+  flow.repaint();
+  tellPace();
+}
+
+byId('clock').addEventListener('click', () => go({ zone: nextZone() }, false));
 
 function setTheme(): void {
   root.dataset.theme = themeNow();
@@ -500,7 +578,10 @@ watchSight(byId('tablepart'), isInSight => {
   if (isInSight) table.update();
 });
 
-// While the answer is on its way.
+// The clocks are compared while the line is empty.
+watchPace();
 ask();
+// While the answer is on its way.
 setTheme();
 measure();
+setInterval(watchPace, 1000);

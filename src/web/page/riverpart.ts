@@ -29,6 +29,8 @@ export class RiverPart {
   /** The question for the server's history of these rows; undefined: it has none. */
   #question: string | undefined;
   #askedAt = Number.NEGATIVE_INFINITY;
+  /** The interval of the stream, s. */
+  every = 1;
   /** A look and its second: those of other looks follow from it. */
   #anchor = { seq: 0, second: 0 };
 
@@ -68,12 +70,15 @@ export class RiverPart {
     const cells = this.cells;
     if (this.#hello === undefined || cells.seq === 0) return;
     const second = this.#secondOf(cells.seq);
-    if (!this.#river.advance(second)) return;
+    // A look stands for the seconds since the one before that the server has left out.
+    const from = Math.max(this.#river.newest + 1, second - this.every + 1);
     const kind = this.#head?.state ?? 'ok';
-    if (kind !== 'ok') this.#river.note(second, kind);
-    else
-      for (const [row, { first, count }] of this.#rows.entries())
-        this.#river.fill(second, row, cells.tally(first, count), count);
+    for (let each = Math.min(from, second); each <= second && this.#river.advance(each); each++) {
+      if (kind !== 'ok') this.#river.note(each, kind);
+      else
+        for (const [row, { first, count }] of this.#rows.entries())
+          this.#river.fill(each, row, cells.tally(first, count), count);
+    }
   }
 
   /** Draws what is new, and asks for what is missing. */
@@ -86,7 +91,8 @@ export class RiverPart {
 
   async #recall(question: string): Promise<void> {
     const into = this.#river;
-    this.#askedAt = performance.now();
+    // Not before the answer: a slow line would be filled with them.
+    this.#askedAt = Number.POSITIVE_INFINITY;
     try {
       const response = await request(question);
       if (!response.ok) return;
@@ -96,6 +102,8 @@ export class RiverPart {
       this.view.repaint();
     } catch {
       // It is asked again later.
+    } finally {
+      this.#askedAt = performance.now();
     }
   }
 

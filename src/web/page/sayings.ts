@@ -1,10 +1,14 @@
 // What the page says of all nodes, and of one: the line of status, its beginning in large letters; the line about a cell.
 
-import { oneLine } from '../../text/unseen.js';
-import { numberOf, type ReadingInfo, STATES, type WallHead } from '../wire.js';
+import { NameRanges } from '../../text/hostlists.js';
+import { type EventInfo, numberOf, type ReadingInfo, STATES, type WallHead } from '../wire.js';
 import { type Cells, isMeasured, isUnhealthy, stateOf, valueIn } from './cells.js';
-import { byId, make, show, write } from './dom.js';
-import { quantity } from './formats.js';
+import { byId, make, oneLine, show, write } from './dom.js';
+import { moment, quantity } from './formats.js';
+import { answerTo } from './requests.js';
+
+/** So many events are told of a line of trouble that is over. */
+const PAST_TOLD = 3;
 
 /** A number and what is counted, in the form of the line: a state, or all nodes. They are never on two lines. */
 const COUNTED = new RegExp(`\\d+ (?:${[...STATES, 'unhealthy now', 'unhealthy', 'nodes?'].join('|')})\\b`, 'g');
@@ -43,6 +47,31 @@ export function cellText(
       : `${reading.title} ${quantity(numberOf(reading, valueIn(bits)), reading.unit)}${state === 'live' ? '' : ' when last heard'}`;
   const behind = link === undefined ? [] : [`behind ${link}, on which nothing is heard`];
   return [cells.names[cell] ?? '?', state, ...(isUnhealthy(bits) ? ['unhealthy'] : []), value, ...behind].join(' · ');
+}
+
+/** The events of kinds of trouble that have other names. */
+const EVENTS_OF: Readonly<Record<string, string>> = {
+  ...{ silent: 'silent,heard_again', together: 'silent,heard_again,dark,lit', link: 'link_down,link_up,dark,lit' },
+  ...{ odd: 'odd,odd_ended', receiver: 'stalled,resumed', journal: 'begin,end', drops: 'overflow' },
+  ...{ refused: 'refusal', starting: 'takeover', kernel: 'boot' },
+};
+
+/** The last events of a line of trouble that is over, by its key. */
+export async function eventsOf(key: string): Promise<EventInfo[]> {
+  const [kind = '', ...causes] = key.split(':');
+  const cause = causes.join(':').replace(/:?at-[\d-]+(:\d+)?$/, '');
+  const query = new URLSearchParams({ last: '100', kind: EVENTS_OF[kind] ?? kind });
+  const said = await answerTo<{ events: EventInfo[] }>(`api/v1/events?${query}`);
+  const isAbout = ({ nodes = '', text }: EventInfo) => text.includes(cause) || NameRanges.of(nodes)?.has(cause);
+  return typeof said === 'object' ? said.events.filter(isAbout).slice(-PAST_TOLD) : [];
+}
+
+/** What a line of trouble was that is shown no more, as its events have it; `wasSeen`: this page has shown it. */
+export function pastText(events: readonly EventInfo[] | undefined, more: number, wasSeen: boolean): string {
+  const over = `this trouble is over${more > 0 ? ', or further down the list' : ''}`;
+  if (events === undefined || (events.length === 0 && wasSeen)) return over;
+  if (events.length === 0) return 'there is no such trouble, and nothing is known of it';
+  return `${over}; the last of its kind: ${events.map(({ time, text }) => `${moment(Date.parse(time))} ${text}`).join('; ')}`;
 }
 
 export class Headline {

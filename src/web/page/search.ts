@@ -5,6 +5,7 @@ import type { TroubleInfo } from '../../acks/info.js';
 import type { JobInfo } from '../../presentation/shapes.js';
 import { tryExpand } from '../../text/hostlists.js';
 import { isJobId } from '../../text/jobnames.js';
+import { shortened } from '../../text/unseen.js';
 import type { Cells } from './cells.js';
 import type { JobView } from './jobview.js';
 import { isState } from './legend.js';
@@ -29,9 +30,10 @@ const WORD = /^[a-z_][\w.]*$/i;
 /** Why the server did not take a condition, or a word that might be one. */
 export function refusalOf(where: string | undefined, why: string): string {
   if (where === undefined) return why;
+  const asked = shortened(where, 60);
   return WORD.test(where)
-    ? `There is no node, group, job, user, problem or reading ${where} (${why})`
-    : `“${where}”: ${why}`;
+    ? `There is no node, group, job, user, problem or reading ${asked} (${why})`
+    : `“${asked}”: ${why}`;
 }
 
 /** Opens the page of a job, and selects its nodes. */

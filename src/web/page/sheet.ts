@@ -3,10 +3,11 @@
 
 import type { TroubleInfo } from '../../acks/info.js';
 import type { JobInfo } from '../../presentation/shapes.js';
+import { shortened } from '../../text/unseen.js';
 import type { JobAnswer, NodeInfo } from '../answers.js';
 import type { ReadingInfo } from '../wire.js';
 import { button, byId, fill, make, set, write } from './dom.js';
-import { count, inZone, plural } from './formats.js';
+import { count, plural } from './formats.js';
 import { JobNodesView } from './jobnodes.js';
 import { answerTo } from './requests.js';
 import { Timelines } from './timelines.js';
@@ -63,7 +64,7 @@ export class Sheet {
     this.#element.className = name === undefined ? 'ofjob' : '';
     if (path === undefined) this.#element.replaceChildren();
     else {
-      this.#frame(name ?? `Job ${job}`);
+      this.#frame(shortened(name ?? `Job ${job}`, 80));
       void this.#ask(path);
     }
   }
@@ -172,8 +173,7 @@ export class Sheet {
   #show({ line, trouble, sections, node, history }: NodeInfo): void {
     const state = byId('sheetstate');
     // The name is above it.
-    const now = this.page.now();
-    write(state, inZone(line.slice(node.name.length + 2), now));
+    write(state, line.slice(node.name.length + 2));
     state.className = node.state;
     this.#tell(trouble);
     this.#place();
@@ -190,7 +190,7 @@ export class Sheet {
     }
     for (const [i, { facts }] of sections.entries()) {
       const lines = (byId('sections').children[i] as HTMLElement).querySelectorAll('p');
-      for (const [j, some] of facts.entries()) write(lines[j] as Element, inZone(some.join(' · '), now));
+      for (const [j, some] of facts.entries()) write(lines[j] as Element, some.join(' · '));
     }
   }
 }

@@ -114,7 +114,8 @@ export class TableView {
   readonly #page: TablePage;
   #rows: TableRows = { title: '', kind: 'groups', indices: [] };
   #number = 1;
-  #sort: string | undefined;
+  /** By what it is sorted; undefined: as it is by itself. */
+  sort: string | undefined;
   #cells: Cells | undefined;
   #reading: ReadingInfo | undefined;
   #body = make('tbody');
@@ -153,7 +154,7 @@ export class TableView {
     // Rows of other nodes do not stand below this title.
     if (rows.title !== this.#rows.title) this.#nodes = undefined;
     [this.#cells, this.#reading, this.#rows, this.#number] = [cells, reading, rows, page];
-    this.#sort = this.#isColumn(sort?.replace(/^-/, '')) ? sort : undefined;
+    this.sort = this.#isColumn(sort?.replace(/^-/, '')) ? sort : undefined;
     // To fold many names at each look would take long, and they are the same.
     this.#question = rows.kind === 'nodes' ? this.#query(cells) : '';
     this.update();
@@ -167,7 +168,7 @@ export class TableView {
 
   #sortBy({ sort }: SortColumn): void {
     const [{ sort: first = '' } = {}] = this.#rows.kind === 'groups' ? GROUP_COLUMNS : FIXED.slice(1);
-    const now = this.#sort ?? first;
+    const now = this.sort ?? first;
     const next = now === sort ? `-${sort}` : sort;
     this.#page.sort(next === first ? undefined : next);
   }
@@ -175,7 +176,7 @@ export class TableView {
   /** Writes the titles anew if they are others. */
   #titles(columns: readonly SortColumn[]): void {
     const { kind, title } = this.#rows;
-    const sort = this.#sort ?? (kind === 'groups' ? 'group' : 'state');
+    const sort = this.sort ?? (kind === 'groups' ? 'group' : 'state');
     const shape = `${kind} ${title} ${sort} ${columns.map(column => column.title).join()}`;
     if (shape === this.#shape) return;
     const focused = [...this.table.querySelectorAll('thead button')].indexOf(document.activeElement as Element);
@@ -209,7 +210,7 @@ export class TableView {
       );
       this.#titles(columns);
       const first = (this.page - 1) * NODE_PAGE;
-      const lines = groupLines(cells, reading, this.#rows.indices, this.#sort);
+      const lines = groupLines(cells, reading, this.#rows.indices, this.sort);
       this.#write(lines.slice(first, first + NODE_PAGE));
     } else this.#updateNodes(cells);
   }
@@ -239,7 +240,8 @@ export class TableView {
     const isEmpty = this.#rows.indices.length === 0;
     if (isEmpty) this.#nodes = undefined;
     else if (isDue && document.visibilityState !== 'hidden') {
-      this.#asked = { query, at: now };
+      // Not before the answer: a slow line would be filled with them.
+      this.#asked = { query, at: Number.POSITIVE_INFINITY };
       void this.#ask(query);
     }
     // Until the answer is there, the rows of the last question stay.
@@ -261,7 +263,7 @@ export class TableView {
     const { indices } = this.#rows;
     const fields = ['since', 'problems', ...(this.#page.hello()?.jobs ? ['jobs', 'user'] : []), ...FIELDS];
     const query = new URLSearchParams({ fields: fields.join(), page: String(this.#number) });
-    if (this.#sort !== undefined) query.set('sort', this.#sort);
+    if (this.sort !== undefined) query.set('sort', this.sort);
     const where = this.#page.where();
     if (indices.length < cells.layout.count) {
       let names = Array.from(indices, index => cells.names[index] ?? '');
@@ -275,6 +277,7 @@ export class TableView {
 
   async #ask(query: string): Promise<void> {
     const answer = await answerTo<NodePage>(`api/v1/nodes?${query}`);
+    if (query === this.#asked.query) this.#asked.at = performance.now();
     if (typeof answer !== 'object' || query !== this.#asked.query || this.#rows.indices.length === 0) return;
     this.#nodes = answer;
     if (this.#rows.kind !== 'nodes') return;

@@ -5,7 +5,7 @@ import type { TroubleInfo } from '../../acks/info.js';
 import { ending, fits } from '../../text/unseen.js';
 import type { WallHead } from '../wire.js';
 import { byId, make, write } from './dom.js';
-import { count } from './formats.js';
+import { count, dateOf, zone } from './formats.js';
 import { columnsOf, lastingText } from './troubletexts.js';
 
 interface TroubleRow {
@@ -166,7 +166,7 @@ export class TroubleBox {
 
   /** Writes the rows whose text is another one. */
   #write(): void {
-    const day = new Date(this.#now).toDateString();
+    const day = `${dateOf(this.#now)} ${zone(this.#now)}`;
     const hasFocus = document.activeElement === this.#list;
     const isWall = document.documentElement.dataset.view === 'wall';
     for (const [key, row] of this.#rows) {
