@@ -13,7 +13,7 @@ import { bySource, type RejectedSource } from '../text/rejectedsources.js';
 import { counted, few, oneLine } from '../text/text.js';
 import { cloneTexts } from './clones.js';
 import { type Anomaly, EACH_MOST, type Finding, shown } from './finding.js';
-import { isUnproved, oftenText, type RefusedNode, refusedTexts, sourceText } from './rejections.js';
+import { isUnproved, oftenText, type RefusedNode, refusedTexts, sourceReason, sourceText } from './rejections.js';
 
 /** Nodes that are not heard, in whose name reports are rejected. `rivals`: those with a sentence on duplicates. */
 export function refused(snapshot: Snapshot, nodes: readonly Surveyed[], rivals: ReadonlySet<Surveyed>): Finding[] {
@@ -117,11 +117,13 @@ export function clones(snapshot: Snapshot, nodes: readonly Surveyed[]): Finding[
 function senderText(sources: readonly RejectedSource[]): string {
   // The most recent one comes first, and that is another at each look.
   const addresses = [...new Set(sources.map(({ address }) => address))].sort();
-  const reasons = [...new Set(sources.map(({ reason }) => enums.reason[reason] ?? String(reason)))].map(
-    // The commonest mistake with new nodes.
-    reason => (reason === 'cluster' ? 'cluster (compare --cluster here and there)' : reason),
-  );
-  return `reports from ${few(addresses, EACH_MOST)} are rejected: ${reasons.join(', ')}`;
+  const reasons = [...new Set(sources.map(sourceReason))].join(', ');
+  // The commonest mistake with new nodes.
+  const hint = reasons.includes('cluster (') ? '; compare --cluster here and there' : '';
+  // A claim, which may be another at each look.
+  const [name, other] = new Set(sources.flatMap(({ names }) => names));
+  const as = name === undefined || other !== undefined ? '' : ` as ${oneLine(name)}`;
+  return `reports from ${few(addresses, EACH_MOST)}${as} are rejected: ${reasons}${hint}`;
 }
 
 /** The sources of recent rejections, the most recent first. */

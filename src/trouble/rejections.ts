@@ -105,9 +105,14 @@ function claimText(snapshot: Snapshot, { reason, names }: RejectedSource): strin
   return ` ${sentences.claimNames({ least, count: names.length, names: shownNames(names) })}`;
 }
 
+/** Why a source is rejected. */
+export function sourceReason({ reason: number }: Pick<RejectedSource, 'reason'>): string {
+  const reason = enums.reason[number] ?? String(number);
+  return reason === 'clock' ? CLOCK_UNMEASURED : reasonText({ reason, offsetUs: 0 });
+}
+
 /** What came from a source and was rejected. With a false signature the source is named: the name proves nothing. */
 export function sourceText(snapshot: Snapshot, source: RejectedSource): string {
-  const reason = enums.reason[source.reason] ?? String(source.reason);
   const often = oftenText(snapshot, source);
   const signature = signatureOf(source);
   if (signature !== undefined) {
@@ -115,6 +120,5 @@ export function sourceText(snapshot: Snapshot, source: RejectedSource): string {
     return sentences.claim({ address: source.address, what, names: claimText(snapshot, source), often, why });
   }
   const who = source.names.length === 0 ? '' : ` (${claimed(source.names)})`;
-  const why = reason === 'clock' ? CLOCK_UNMEASURED : reasonText({ reason, offsetUs: 0 });
-  return `reports of ${source.address}${who} are rejected: ${why}, ${often}`;
+  return `reports of ${source.address}${who} are rejected: ${sourceReason(source)}, ${often}`;
 }

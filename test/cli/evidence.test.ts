@@ -239,7 +239,12 @@ t.test('a recording of an earlier boot is no sign of life', async t => {
     /\n:: sends reports without the required signature under the name n1, 2 times in \d+ms, the last \S+ ago: it has no .*\nreports of :: \(n1\) are rejected: a wall clock that is off, or a recording, 2 times in 4\.5s,\s/,
   );
   t.match((await ask('xml')).stdout, new RegExp(`\n<!-- n1 is silent; ${CLOCK}\\. -->\n<HOST NAME="n1"`));
-  const { board, nodes: all } = JSON.parse((await ask('status', '--json')).stdout);
+  const { board, nodes: all, trouble } = JSON.parse((await ask('status', '--json')).stdout);
+  t.match(
+    trouble.find(({ kind }: { kind: string }) => kind === 'sender').text,
+    /^reports from :: as n1 are rejected: auth_missing \(no signature, or a weaker one than required\), a wall clock that is off, or a recording$/,
+    'who is rejected, as whom, and what the reason means',
+  );
   t.match(all[0], { name: 'n1', state: 'silent', last_refusal: { reason: 'clock' } });
   t.match(all[0].why, new RegExp(`^${CLOCK}$`));
   t.equal(all[1].why, undefined);

@@ -82,7 +82,7 @@ const ROOT_TYPES: Readonly<Record<string, readonly [command: string, code: numbe
   resume: [['beoboard resume -w NODE', 1]],
   pace: [['beoboard pace -w NODE --interval 2s --for 1m --via ssh', 0]],
   keygen: [
-    ['beoboard keygen --key-id 2 /etc/beoboard/next.key', 0],
+    ['beoboard keygen --key-id 3 /etc/beoboard/next.key', 0],
     ['beoboard keygen --relay /etc/beoboard/relay.key', 0],
   ],
   relay: [[`${FOR_A_WHILE} relay --nats nats://127.0.0.1 --site s --key-file /etc/beoboard/relay.key`, 0]],
@@ -203,6 +203,53 @@ t.test('the systems', { skip: missing }, async t => {
     const setup = m1.sh('for i in $(seq 40); do beoboard check --setup >said && break; sleep 2; done; cat said');
     t.notMatch(setup.stdout, /^!!/m, 'and nothing is wrong on the first master');
     t.match(setup.stdout, /^ok {2}receiver/m);
+  });
+
+  await t.test('a node has a key that its masters do not have, until they get it', async t => {
+    const type = (command: string) => {
+      const { status, stdout, stderr } = m1.sh(command);
+      t.equal(status, 0, `${command}: ${stdout}${stderr}`);
+    };
+    const shows = (what: RegExp, command: string) =>
+      until(`${command} shows ${what}`, () => what.test(m1.sh(command).stdout.replace(/\s+/g, ' ')));
+    type('beoboard keygen --key-id 2 newer.key');
+    type('beoboard keygen --key-file newer.key --nodes node002 newer/');
+    type(
+      "ssh node002 'install -m 600 -o beoboard /dev/stdin /etc/beoboard/node.key && systemctl restart beoboard-send' <newer/node002.key",
+    );
+    for (const at of ['', 'ssh m2 ']) {
+      await shows(
+        /reports from 10\.87\.0\.4 as node002 are rejected: key_id \(signed with a key that the receiver does not have\)/,
+        `${at}beoboard status`,
+      );
+      await shows(
+        /10\.87\.0\.4 sends .* under the name node002.* or a new one that this master's key file lacks/,
+        `${at}beoboard check --setup`,
+      );
+    }
+    await shows(/key_id/, 'cat /var/log/beoboard-receive.log');
+    type('cat newer.key >>/etc/beoboard/cluster.key && systemctl reload beoboard-receive');
+    // The step of docs/security.md.
+    const step =
+      /^ssh m2 .*cluster\.key(?= {3})/m.exec(readFileSync(join(ROOT, 'docs', 'security.md'), 'utf8'))?.[0] ?? '';
+    type(step);
+    for (const at of ['', 'ssh m2 ']) await shows(/node002 live .* node:2/, `${at}beoboard status`);
+  });
+
+  await t.test('a key file that is missing is waited for', async t => {
+    const m2 = (command: string) => m1.sh(`ssh m2 '${command}'`);
+    const shows = (what: RegExp) =>
+      until(`status shows ${what}`, () => {
+        const { stdout, stderr } = m2('beoboard status');
+        return what.test((stdout + stderr).replace(/\s+/g, ' '));
+      });
+    m2('cd /etc/beoboard && mv cluster.key aside.key && systemctl restart beoboard-receive');
+    await shows(/waits for its key file: .*cluster\.key: cannot be read: no such file .*; beoboard keygen makes one/);
+    m2('cd /etc/beoboard && mv aside.key cluster.key');
+    await shows(/3 live/);
+    // A node's sender is begun again by systemd, which its exit code asks for.
+    const send = 'NOTIFY_SOCKET=/none beoboard-send --to m1 --key-file /nowhere';
+    t.match(m1.sh(`ssh node001 ${send}`), { status: 1, stderr: /no such file .*; beoboard keygen makes one/ });
   });
 
   await t.test('Debian 13: what root types', async t => {

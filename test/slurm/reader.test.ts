@@ -216,6 +216,9 @@ t.test('the file: what is written is read, and what is wrong with it is said', a
   }
   rmSync(join(path, 'state'));
   t.match(readState(path), { why: /is not there; start beoboard scheduler on this machine \(docs\/slurm\.md\)$/ });
+  t.match(stateFile(path).without(Object.assign(new Error(), { code: 'EACCES' })), {
+    why: /cannot be read by this user, .*; a service: SupplementaryGroups=beoboard-jobs in its unit$/,
+  });
   t.equal(stateTrouble(STATE, 6000), undefined);
   t.equal(stateTrouble(STATE, 21_000), undefined, 'it may take its time');
   t.match(stateTrouble(STATE, 21_001), /^beoboard scheduler has written nothing for 20\.0s: .* see systemctl status/);
