@@ -241,7 +241,7 @@ t.test('a recording of an earlier boot is no sign of life', async t => {
   t.match((await ask('xml')).stdout, new RegExp(`\n<!-- n1 is silent; ${CLOCK}\\. -->\n<HOST NAME="n1"`));
   const { board, nodes: all, trouble } = JSON.parse((await ask('status', '--json')).stdout);
   t.match(
-    trouble.find(({ kind }: { kind: string }) => kind === 'sender').text,
+    trouble.find(({ kind }: { kind: string }) => kind === 'sender').what,
     /^reports from :: as n1 are rejected: auth_missing \(no signature, or a weaker one than required\), a wall clock that is off, or a recording$/,
     'who is rejected, as whom, and what the reason means',
   );
