@@ -497,7 +497,8 @@ class JudgedJob {
     const { tells } = compared;
     const { nodes, places, raw, work } = group;
     if (IS_OF_WORK[row]) {
-      const { middle } = deviations(compared, raw.subarray(0, nodes.length));
+      const others = raw.slice(0, nodes.length).fill(Number.NaN, i, i + 1);
+      const { middle } = deviations(compared, others);
       middle.unit = Math.min(middle.unit, WORSE * floorAt(compared, middle.median));
       return deviation(compared, raw[i] as number, middle) >= WORSE;
     }
