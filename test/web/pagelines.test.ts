@@ -1,22 +1,14 @@
-// A page behind lines of several rates, directly and through the proxies of docs/web.md: it never says that it is live
-// while what it shows is old, it takes as much as the line carries, and all again when the line is better.
+// A page behind a slow line: it never says that it is live while what it shows is old, it takes as much as the line
+// carries, and all again when the line is better. More lines, and proxies: pagelines.long.test.ts.
 //
-// @seconds 120
+// @seconds 40
 // @waits
 // @rest
 
-import { spawnSync } from 'node:child_process';
-import type { Page } from 'playwright-core';
 import t from 'tap';
 import { Pace } from '../../src/web/page/pace.js';
-import { NO_BROWSER, newContext } from '../kit/browser.js';
-import { boardPath } from '../kit/places.js';
-import { startReceiver } from '../kit/program.js';
-import { PROXIES, startProxy } from '../kit/proxies.js';
-import { SlowLine } from '../kit/slowline.js';
-import { until } from '../kit/until.js';
-import { holds, lastSeq, startLoad } from './browsing.js';
-import { startWeb } from './webclient.js';
+import { NO_BROWSER } from '../kit/browser.js';
+import { behindLines } from './behindlines.js';
 
 t.test('how old a look is follows from the clocks, and the interval from that', async t => {
   const pace = new Pace();
@@ -52,56 +44,6 @@ t.test('how old a look is follows from the clocks, and the interval from that', 
   t.equal(lasts(60, 100), 1, 'and at once again when the line can do more');
 });
 
-const RATES = [20_000, 50_000, 200_000, 1_000_000];
-
-t.test('a page behind a slow line', { skip: NO_BROWSER ?? false, timeout: 600_000 }, async t => {
-  const board = boardPath(t);
-  const receiver = await startReceiver(t, board, ['--capacity', '11000']);
-  startLoad(t, { receiver }, ['--nodes', 'rack[1-200]n[01-50]']);
-  const web = await startWeb(t, board, ['--base', '/cluster']);
-  const direct = `http://127.0.0.1:${web.port}/cluster/`;
-  const lines: { name: string; line: SlowLine; page: Page; said: string[] }[] = [];
-  const open = async (name: string, port: number, rate: number) => {
-    const line = await SlowLine.before(t, port, rate);
-    const context = await newContext(t, {
-      viewport: { width: 800, height: 600 },
-      httpCredentials: { username: 'ann', password: 'secret' },
-    });
-    const page = await context.newPage();
-    page.setDefaultTimeout(60_000);
-    await page.goto(`http://127.0.0.1:${line.port}/cluster/`);
-    lines.push({ name, line, page, said: [] });
-  };
-  for (const rate of RATES) await open(`${rate / 1000} kB/s`, web.port, rate);
-  for (const proxy of PROXIES) {
-    if (process.env.CI !== 'true' && spawnSync(proxy.program, ['-v']).error) continue;
-    const url = await startProxy(t, proxy, web.port);
-    await open(`30 kB/s behind ${proxy.name}`, Number(new URL(url).port), 30_000);
-  }
-  for (const { name, page } of lines)
-    await holds(page, `document.querySelector('#cells').dataset.seq !== undefined`).catch(async (error: Error) => {
-      throw new Error(`${name}: ${await page.textContent('body')}`, { cause: error });
-    });
-  const shows = `({ seq: Number(document.querySelector('#cells').dataset.seq),
-    life: document.documentElement.dataset.life, pace: document.querySelector('#pace').textContent })`;
-  for (let i = 0; i < 45; i++) {
-    await new Promise(next => setTimeout(next, 1000));
-    for (const { name, page, said } of lines) {
-      const last = await lastSeq(direct);
-      const { seq, life, pace } = await page.evaluate<{ seq: number; life: string; pace: string }>(shows);
-      const every = Number(/every (\d+) s/.exec(pace)?.[1] ?? 1);
-      const late = last - seq - every;
-      said.push(`${last} ${seq} ${pace}`);
-      // A second for the rounding of looks, and one for the page's timer.
-      if (late > 5 && (life === 'ok' || pace.includes('live'))) t.fail(`${name}: ${late} s late, and says ${pace}`);
-      if (i > 30 && late > 14) t.fail(`${name}: after ${i} s ${late} s late: ${pace}`);
-    }
-  }
-  for (const { name, line, said } of lines) {
-    t.comment(`${name}: ${said.at(-1)}`);
-    line.rate = 10_000_000;
-  }
-  for (const { name, page } of lines)
-    await until(`${name}: live again`, async () => (await page.textContent('#pace')) === '· live');
-  t.pass('all are live again');
-});
+t.test('a page behind a slow line', { skip: NO_BROWSER ?? false }, t =>
+  behindLines(t, { nodes: 'rack[1-40]n[01-50]', rates: [2000], loadsAt: 10_000_000, seconds: 30 }),
+);
