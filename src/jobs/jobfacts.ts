@@ -1,7 +1,6 @@
 // What is told of one job, wherever it is shown: what it is, a row for each of its nodes, who differs most from the
 // others first, and what is not compared or judged.
 
-import { COMPARED } from '../outliers/readings.js';
 import { COLUMNS, short } from '../query/columns.js';
 import { readingOf } from '../readings/readings.js';
 import { writeValue } from '../readings/units.js';
@@ -135,30 +134,20 @@ export function jobLines(row: ListedJob, nowMs: number): string[] {
 
 const NOT_COMPARED = 'nothing is compared: fewer than four of these nodes are live and of the same hardware';
 const UNMARKED = 'what differs and is not marked does so since the job began, by its part of the work, or only just';
-const gpuCount = readingOf('gpu_count');
-const GPUS_EACH = COMPARED.filter(({ reading }) => reading.endsWith('.power_w')).length;
-const LATER_GPUS = `of each node's GPUs the first ${GPUS_EACH} are compared`;
 
 /** What is not compared or judged, and why. */
 export function jobNotes({ job }: ListedJob, members: readonly JobMember[], slurm: SchedulerView): string[] {
-  const isCompared = members.some(({ hardware }) => hardware !== undefined);
   // Why none is marked is the same.
-  if (!isCompared) return [NOT_COMPARED];
+  if (members.every(({ hardware }) => hardware === undefined)) return [NOT_COMPARED];
   const unjudged = slurm.unjudged(job.id);
-  const keyOf = (node: string, reading: string) => `${node} ${reading}`;
-  const marked = new Set(
-    slurm.marks.flatMap(({ job: of, ...mark }) => (of === job.id ? keyOf(mark.node, mark.reading) : [])),
-  );
-  const isUnmarked = (member: JobMember) => {
-    const told = toldOf(member);
-    return told !== undefined && told.compared.class !== 'fault' && !marked.has(keyOf(member.name, told.reading.name));
-  };
-  const hasMore = ({ node }: JobMember) => node !== undefined && Number(gpuCount?.value(node)) > GPUS_EACH;
-  return [
-    ...(unjudged === undefined ? [] : [`none of its nodes is marked: ${unjudged}`]),
-    ...(unjudged === undefined && members.some(isUnmarked) ? [UNMARKED] : []),
-    ...(members.some(hasMore) ? [LATER_GPUS] : []),
-  ];
+  if (unjudged !== undefined) return [`none of its nodes is marked: ${unjudged}`];
+  const marks = slurm.marks.filter(mark => mark.job === job.id);
+  const differs = members.some(member => {
+    const { compared, reading } = toldOf(member) ?? {};
+    const isMarked = marks.some(mark => mark.node === member.name && mark.reading === reading?.name);
+    return reading !== undefined && compared?.class !== 'fault' && !isMarked;
+  });
+  return differs ? [UNMARKED] : [];
 }
 
 /** Why no job with that id can be shown, in a sentence: there is none, or several parts have it. */

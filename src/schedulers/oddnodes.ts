@@ -14,7 +14,7 @@ import type { BoardReader } from '../shm/reader.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { expandNodeNames } from '../text/hostlists.js';
 import { getOrInsert } from '../text/maps.js';
-import { areSame, type Round } from './poll.js';
+import type { Round } from './poll.js';
 
 /** The time between looks, ms. */
 export const LOOK_MS = 5_000;
@@ -125,7 +125,7 @@ export class OddNodes {
     if (isSame && last?.text === text) return last;
     // A name that the board does not have stays the scheduler's: it is a node that nothing is known of.
     const names = expandNodeNames(text).map(name => this.#boardName.get(name) ?? name);
-    const nodes = last !== undefined && areSame(last.nodes, names) ? last.nodes : names;
+    const nodes = last !== undefined && last.nodes.join() === names.join() ? last.nodes : names;
     const places = Int32Array.from(nodes, name => getOrInsert(this.#places, name, () => this.#places.size));
     return { text, nodes, places };
   }

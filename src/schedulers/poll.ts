@@ -102,9 +102,6 @@ export interface Round {
   readonly names: string | undefined;
 }
 
-export const areSame = <T>(list: readonly T[], other: readonly T[], is = (one: T, two: T) => one === two) =>
-  list === other || (list.length === other.length && list.every((one, i) => is(one, other[i] as T)));
-
 export class Poll {
   readonly #board: BoardReader;
   #asked: Asked;
@@ -112,8 +109,8 @@ export class Poll {
   readonly #differences = new Differences();
   #nodes: SchedulerAnswer<SchedulerNode> = { list: [] };
   #jobs: SchedulerAnswer<SchedulerJob> = { list: [] };
-  /** The names and options of the last look at both, and which they are: they seldom change. */
-  #matched: { nodes: readonly SchedulerNode[]; board: readonly string[]; asked: Asked; is: Matched } | undefined;
+  /** The names of both sides at the last look, as a text, and which are whose: they seldom change. */
+  #matched: { of: string; is: Matched } | undefined;
   #about: About;
   #aboutUntil = Number.NEGATIVE_INFINITY;
   readonly #power: PowerSaving;
@@ -137,6 +134,7 @@ export class Poll {
 
   change(asked: Asked): void {
     this.#asked = asked;
+    this.#matched = undefined;
     this.#aboutUntil = Number.NEGATIVE_INFINITY;
   }
 
@@ -201,14 +199,10 @@ export class Poll {
   }
 
   #match(nodes: readonly SchedulerNode[], board: readonly string[]): Matched {
-    const [last, asked] = [this.#matched, this.#asked];
-    const isSame =
-      last?.asked === asked &&
-      areSame(last.board, board) &&
-      areSame(last.nodes, nodes, (one, two) => one.name === two.name && one.host === two.host);
-    const is = isSame ? last.is : match(nodes, board, asked.exceptions, asked.domain);
-    this.#matched = { nodes, board, asked, is };
-    return is;
+    const { exceptions, domain } = this.#asked;
+    const of = [...board, '', ...nodes.map(({ name, host = '' }) => `${name} ${host}`)].join('\n');
+    if (this.#matched?.of !== of) this.#matched = { of, is: match(nodes, board, exceptions, domain) };
+    return this.#matched.is;
   }
 
   /** The answer, marked `whole` if nothing was left out of it and the scheduler hides nothing of this kind. */
