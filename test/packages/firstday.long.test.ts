@@ -81,8 +81,8 @@ const ROOT_TYPES: Readonly<Record<string, readonly [command: string, code: numbe
   dump: [['beoboard dump', 0]],
   describe: [['beoboard describe load', 0]],
   nodeset: [['beoboard nodeset --count NODE', 0]],
-  drain: [['beoboard drain -w NODE --reason test', 0]],
-  resume: [['beoboard resume -w NODE', 0]],
+  drain: [['beoboard drain -w NODE --reason test', 1]],
+  resume: [['beoboard resume -w NODE', 1]],
   pace: [['beoboard pace -w NODE --interval 2s --for 1m --via ssh', 0]],
   keygen: [
     ['beoboard keygen --key-id 3 /etc/beoboard/next.key', 0],
