@@ -272,17 +272,17 @@ static void count_live(struct view *v, const uint8_t *states) {
 
 static void states(struct view *v) {
   struct bb_look look;
-  const size_t bytes = bb_board_column_bytes(&v->board);
-  if (bb_board_column(&v->board, v->copy, bytes, &look) == 0 && bb_overview_states(v->copy, bytes, &look, v->told))
+  const size_t bytes = bb_board_bytes(&v->board, 0);
+  if (bb_board_begin(&v->board, v->copy, bytes, 0, 0, &look) != NULL &&
+      bb_overview_states(v->copy, bytes, &look, v->told))
     count_live(v, v->told);
 }
 
 static void snapshot(struct view *v) {
   struct bb_look look;
-  const struct bb_overview out = bb_overview_at(v->told, (uint64_t)v->nodes);
-  if (bb_board_snapshot(&v->board, v->copy, v->copy_bytes, 0, &look) == 0 &&
-      bb_overview(v->copy, v->copy_bytes, &look, &out))
-    count_live(v, out.states);
+  const size_t nodes = (size_t)v->nodes, room = nodes * bb_overview_bytes(1);
+  if (bb_overview_snapshot(&v->board, v->copy, v->copy_bytes, 0, &look))
+    count_live(v, bb_overview_at(v->copy + v->copy_bytes - room, nodes).states);
 }
 
 static void swept(struct view *v, bool anew) {
@@ -318,7 +318,7 @@ static int look(const char *what, const char *path, size_t times) {
   if (beoboard_open(&v.lib, path, 0) < 0 || bb_board_open(&v.board, path, (uid_t)-1, why, sizeof why) != BB_READY)
     fail("no board");
   v.nodes = beoboard_count(v.lib);
-  v.copy_bytes = bb_board_snapshot_bytes(&v.board);
+  v.copy_bytes = bb_board_bytes(&v.board, v.board.header.record_stride + bb_overview_bytes(1));
   v.copy = room(v.copy_bytes < BATCH_BYTES ? BATCH_BYTES : v.copy_bytes, 1);
   v.told = room(bb_overview_bytes((uint64_t)v.nodes), 1);
   v.all = room((size_t)v.nodes, sizeof *v.all);

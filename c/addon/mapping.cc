@@ -96,11 +96,12 @@ class BoardMapping : public Napi::ObjectWrap<BoardMapping> {
 
   Napi::Value SnapshotBytes(const Napi::CallbackInfo& info) {
     Check(info.Env());
-    const struct bb_board_header& h = board_.header;
-    const size_t bytes = bb_board_snapshot_bytes(&board_);
-    const uint64_t nodes = (bytes - h.header_bytes) / (static_cast<uint64_t>(h.column_stride) + h.record_stride);
-    return Napi::Number::New(info.Env(),
-                             static_cast<double>(sizeof(struct bb_look) + bytes + bb_overview_bytes(nodes)));
+    return Room(info.Env(), board_.header.record_stride + bb_overview_bytes(1));
+  }
+
+  // What a copy of the board needs, with so many bytes a node.
+  Napi::Value Room(Napi::Env env, size_t each) const {
+    return Napi::Number::New(env, static_cast<double>(sizeof(struct bb_look) + bb_board_bytes(&board_, each)));
   }
 
   // into(buffer): where snapshots go from now on. Kept, since looking up where an array lies costs as much as copying a
@@ -130,51 +131,30 @@ class BoardMapping : public Napi::ObjectWrap<BoardMapping> {
   Napi::Value CopyInto(const Napi::CallbackInfo& info, Copy copy) {
     Check(info.Env());
     struct bb_look look;
-    if (room_ < sizeof look || copy(into_ + sizeof look, room_ - sizeof look, &look) != 0)
+    if (room_ < sizeof look || !copy(into_ + sizeof look, room_ - sizeof look, &look))
       return Napi::Boolean::New(info.Env(), false);
     memcpy(into_, &look, sizeof look);
     return Napi::Boolean::New(info.Env(), true);
-  }
-
-  // Bytes of a snapshot of so many nodes before what is told of each.
-  size_t CopyBytes(uint64_t nodes) const {
-    const struct bb_board_header& h = board_.header;
-    return h.header_bytes + nodes * (static_cast<size_t>(h.column_stride) + h.record_stride);
-  }
-
-  // What fits of nodes, each with what is told of it behind all copies.
-  uint64_t Fitting(size_t room, size_t each) const {
-    return room < board_.header.header_bytes ? 0 : (room - board_.header.header_bytes) / each;
   }
 
   // The copy and what it tells of each node in one call.
   Napi::Value Snapshot(const Napi::CallbackInfo& info) {
     const uint32_t first = info[0].As<Napi::Number>().Uint32Value();
     return CopyInto(info, [this, first](uint8_t* to, size_t room, struct bb_look* look) {
-      const struct bb_board_header& h = board_.header;
-      const size_t bytes =
-          CopyBytes(Fitting(room, static_cast<size_t>(h.column_stride) + h.record_stride + bb_overview_bytes(1)));
-      if (room < bytes || bb_board_snapshot(&board_, to, bytes, first, look) != 0) return -1;
-      const struct bb_overview out = bb_overview_at(to + CopyBytes(look->nodes), look->nodes);
-      return bb_overview(to, bytes, look, &out) ? 0 : -1;
+      return bb_overview_snapshot(&board_, to, room, first, look);
     });
   }
 
   Napi::Value Column(const Napi::CallbackInfo& info) {
     return CopyInto(info, [this](uint8_t* to, size_t room, struct bb_look* look) {
-      const struct bb_board_header& h = board_.header;
-      const size_t bytes = h.header_bytes + Fitting(room, static_cast<size_t>(h.column_stride) + 1) * h.column_stride;
-      if (room < bytes || bb_board_column(&board_, to, bytes, look) != 0) return -1;
-      return bb_overview_states(to, bytes, look, to + h.header_bytes + look->nodes * h.column_stride) ? 0 : -1;
+      uint8_t* const states = bb_board_begin(&board_, to, room, 0, 1, look);
+      return states != nullptr && bb_overview_states(to, room, look, states);
     });
   }
 
   Napi::Value ColumnBytes(const Napi::CallbackInfo& info) {
     Check(info.Env());
-    const struct bb_board_header& h = board_.header;
-    const size_t bytes = bb_board_column_bytes(&board_);
-    return Napi::Number::New(
-        info.Env(), static_cast<double>(sizeof(struct bb_look) + bytes + (bytes - h.header_bytes) / h.column_stride));
+    return Room(info.Env(), 1);
   }
 
   // links(): undefined when the file was cut short.

@@ -227,9 +227,9 @@ bool bb_board_is_cut(const struct bb_board *b) {
   return bytes < 0 || (uint64_t)bytes < b->header.file_bytes;
 }
 
-size_t bb_board_snapshot_bytes(const struct bb_board *b) {
+size_t bb_board_bytes(const struct bb_board *b, size_t each) {
   if (bb_board_is_cut(b)) return b->header.header_bytes; /* Large enough to detect that. */
-  return b->header.header_bytes + bb_board_count(b) * ((size_t)b->header.column_stride + b->header.record_stride);
+  return b->header.header_bytes + bb_board_count(b) * (b->header.column_stride + each);
 }
 
 /* Copies both slots of a record, in turn, until two copies in a row tell which report is the newest:
@@ -274,8 +274,9 @@ static void reader_copy_memory(const struct bb_board *b, uint8_t *out, const uin
   copy_trouble((struct bb_memory *)(void *)(out + at), (const struct bb_memory *)(const void *)(in + at));
 }
 
-/* Copies one record. What is outside the blocks is single words; an order block that cannot be had whole is zeroed. */
-static void copy_record(const struct bb_board *b, uint8_t *out, const uint8_t *in) {
+/* What is outside the blocks is single words; an order block that cannot be had whole is zeroed. */
+void bb_board_copy(const struct bb_board *b, uint64_t number, uint8_t *out) {
+  const uint8_t *const in = record_of(b, number);
   const size_t order = offsetof(struct bb_record, order_head);
   const size_t order_bytes = offsetof(struct bb_record, order_tail) + 8 - order;
   bool empty = false;
@@ -351,23 +352,10 @@ static uint8_t *look_twice(const struct bb_board *b, uint8_t *to, size_t size, u
   return to + b->header.header_bytes + look->nodes * b->header.column_stride;
 }
 
-int bb_board_snapshot(const struct bb_board *b, void *out, size_t size, uint64_t first, struct bb_look *look) {
-  if (bb_board_is_cut(b) || size < b->header.header_bytes) return -1;
-  uint8_t *to = look_twice(b, (uint8_t *)out, size, first, b->header.record_stride, look);
-  for (uint64_t i = 0; i < look->nodes; i++, to += b->header.record_stride)
-    copy_record(b, to, record_of(b, first + i));
-  return 0;
-}
-
-size_t bb_board_column_bytes(const struct bb_board *b) {
-  if (bb_board_is_cut(b)) return b->header.header_bytes; /* Large enough to detect that. */
-  return b->header.header_bytes + bb_board_count(b) * (size_t)b->header.column_stride;
-}
-
-int bb_board_column(const struct bb_board *b, void *out, size_t size, struct bb_look *look) {
-  if (bb_board_is_cut(b) || size < b->header.header_bytes) return -1;
-  look_twice(b, (uint8_t *)out, size, 0, 0, look);
-  return 0;
+uint8_t *bb_board_begin(const struct bb_board *b, void *out, size_t size, uint64_t first, size_t each,
+                        struct bb_look *look) {
+  if (bb_board_is_cut(b) || size < b->header.header_bytes) return NULL;
+  return look_twice(b, (uint8_t *)out, size, first, each, look);
 }
 
 int bb_board_names(const struct bb_board *b, const uint32_t *numbers, size_t n, char *names) {

@@ -72,18 +72,17 @@ void bb_board_close(struct bb_board *board);
 /* Whether the path still names the mapped file. */
 bool bb_board_is_at(const struct bb_board *board, const char *path);
 
-/* The bytes that bb_board_snapshot() needs for the present nodes of the board. */
-size_t bb_board_snapshot_bytes(const struct bb_board *board);
+/* Copies the header, and the column words from number `first` on, as many as exist and as fit into `size` with `each`
+ * more bytes a node: enough to determine the states of all. Returns where the words end, NULL if the file was cut
+ * short. There the caller may have the records copied, each of which is looked at while it is in the caches. */
+uint8_t *bb_board_begin(const struct bb_board *board, void *out, size_t size, uint64_t first, size_t each,
+                        struct bb_look *look);
+void bb_board_copy(const struct bb_board *board, uint64_t number, uint8_t *out);
 
-/* Copies the header, and column words and records from number `first` on, as many as exist and as fit into `size`.
- * 0, or -1 if the file was cut short. */
-int bb_board_snapshot(const struct bb_board *board, void *out, size_t size, uint64_t first, struct bb_look *look);
+/* The bytes that this needs for the present nodes of the board. */
+size_t bb_board_bytes(const struct bb_board *board, size_t each);
 
 #define BB_NAME_BYTES sizeof(((struct bb_record *)0)->name)
-
-/* A snapshot without the records: enough to determine the states of all nodes. */
-size_t bb_board_column_bytes(const struct bb_board *board);
-int bb_board_column(const struct bb_board *board, void *out, size_t size, struct bb_look *look);
 
 /* Records in use: never more than in the geometry that was checked. */
 uint64_t bb_board_count(const struct bb_board *board);

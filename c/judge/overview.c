@@ -12,16 +12,17 @@ static bool holds(const struct bb_board_header *h, size_t bytes, uint64_t nodes,
   return nodes <= (bytes - h->header_bytes) / ((uint64_t)h->column_stride + record_stride);
 }
 
-size_t bb_overview_bytes(uint64_t nodes) { return (size_t)nodes * (2 * sizeof(double) + 5 * sizeof(uint32_t) + 2); }
+size_t bb_overview_bytes(uint64_t nodes) { return (size_t)nodes * (2 * sizeof(double) + 7 * sizeof(uint32_t) + 3); }
 
 struct bb_overview bb_overview_at(uint8_t *memory, uint64_t nodes) {
   double *const ages = (double *)memory;
   double *const skews = ages + nodes;
   uint32_t *const problems = (uint32_t *)(skews + nodes), *const kernels = problems + nodes;
   uint32_t *const unmeasured = kernels + nodes, *const unsettled = unmeasured + nodes;
-  uint32_t *const measured = unsettled + nodes;
-  uint8_t *const states = (uint8_t *)(measured + nodes);
-  return (struct bb_overview){ages, skews, problems, kernels, unmeasured, unsettled, measured, states, states + nodes};
+  uint32_t *const measured = unsettled + nodes, *const intervals = measured + nodes, *const lates = intervals + nodes;
+  uint8_t *const told = (uint8_t *)(lates + nodes), *const states = told + nodes, *const known = states + nodes;
+  return (struct bb_overview){ages,     skews,     problems, kernels, unmeasured, unsettled,
+                              measured, intervals, lates,    told,    states,     known};
 }
 
 bool bb_overview_states(const uint8_t *copy, size_t bytes, struct bb_look *look, uint8_t *states) {
@@ -98,8 +99,7 @@ uint64_t bb_unmeasured_limit_ms(uint32_t interval_ms, uint64_t longest_ms) {
 
 /* Stores what its newest report does not measure. */
 static void judge_unmeasured(const struct bb_overview *out, uint64_t i, const struct bb_board_header *h,
-                             const uint8_t *record, const struct bb_slot *slot, uint64_t now_ms) {
-  const struct bb_memory *m = memory_in(h, record);
+                             const struct bb_memory *m, const struct bb_slot *slot, uint64_t now_ms) {
   if (m == NULL || m->recent == 0) return;
   const uint64_t limit_ms = bb_unmeasured_limit_ms(slot->report.interval_ms, h->longest_interval_ms);
   for (uint32_t bits = bb_unmeasured(m->recent, m->measured, slot->report.valid); bits != 0; bits &= bits - 1) {
@@ -110,7 +110,15 @@ static void judge_unmeasured(const struct bb_overview *out, uint64_t i, const st
   }
 }
 
-bool bb_overview(const uint8_t *copy, size_t bytes, struct bb_look *look, const struct bb_overview *out) {
+/* Whether trouble is remembered: of nearly all nodes there never was any. The low half of some words has a count. */
+static bool tells_trouble(const struct bb_memory *m) {
+  uint64_t some = m->recent | m->health_gone_ns | m->gpu_gone_ns | (uint32_t)m->silence;
+  for (size_t i = 0; i < sizeof m->episodes / sizeof *m->episodes; i++) some |= (uint32_t)m->episodes[i].begun;
+  return some != 0;
+}
+
+bool bb_overview(const uint8_t *copy, size_t bytes, struct bb_look *look, const struct bb_overview *out,
+                 const struct bb_board *from, uint64_t first) {
   const struct bb_board_header *h = (const struct bb_board_header *)copy;
   if (!bb_copy_holds(copy, bytes, look->nodes)) return false;
   const struct evidence e = evidence_at(h, look->now_ns);
@@ -120,7 +128,9 @@ bool bb_overview(const uint8_t *copy, size_t bytes, struct bb_look *look, const 
   look->stalled = is_stalled(&e);
   const uint8_t *at = copy + h->header_bytes + look->nodes * h->column_stride;
   for (uint64_t i = 0; i < look->nodes; i++, at += h->record_stride) {
+    if (from != NULL) bb_board_copy(from, first + i, (uint8_t *)at);
     const struct bb_slot *before, *slot = bb_copy_slots(h, at, &before);
+    const struct bb_memory *const m = memory_in(h, at);
     const int known = judge_slot(unknown ? &then : &e, h, slot);
     const bool live = !unknown && known == BEOBOARD_LIVE;
     out->known[i] = (uint8_t)known;
@@ -130,9 +140,20 @@ bool bb_overview(const uint8_t *copy, size_t bytes, struct bb_look *look, const 
     out->problems[i] = heard ? bb_problems(&slot->report, before == NULL ? NULL : &before->report) : 0;
     out->unmeasured[i] = out->unsettled[i] = 0;
     out->measured[i] = heard ? bb_measured(slot->report.valid) : 0;
-    if (heard) judge_unmeasured(out, i, h, at, slot, e.now / UINT64_C(1000000));
+    if (heard) judge_unmeasured(out, i, h, m, slot, e.now / UINT64_C(1000000));
     out->skews[i] = slot == NULL ? 0 : skew_of((const struct bb_record *)at, &slot->report);
     out->kernels[i] = live ? kernel_of(&slot->report) : 0;
+    out->intervals[i] = slot == NULL ? 0 : slot->report.interval_ms;
+    out->lates[i] = slot == NULL || (slot->report.valid & BB_VALID_SENDER) == 0 ? 0 : slot->report.late_us;
+    out->told[i] = m != NULL && tells_trouble(m);
   }
   return true;
+}
+
+bool bb_overview_snapshot(const struct bb_board *b, uint8_t *to, size_t bytes, uint64_t first, struct bb_look *look) {
+  const size_t each = b->header.record_stride;
+  uint8_t *const records = bb_board_begin(b, to, bytes, first, each + bb_overview_bytes(1), look);
+  if (records == NULL) return false;
+  const struct bb_overview out = bb_overview_at(records + look->nodes * each, look->nodes);
+  return bb_overview(to, bytes, look, &out, b, first);
 }

@@ -17,8 +17,8 @@ struct bb_totals {
   struct bb_power power;
 };
 
-/* For the nodes that are live according to `states`, which has an enum beoboard_state for each, from a copy that
- * bb_board_snapshot() made of so many nodes. To restrict the sums to some nodes, set the others to never. False, and
+/* For the nodes that are live according to `states`, which has an enum beoboard_state for each, from a copy
+ * of so many nodes. To restrict the sums to some nodes, set the others to never. False, and
  * nothing is written, if `bytes` is too small for so many nodes, or if it is not a copy of a board. */
 bool bb_totals(const uint8_t *copy, size_t bytes, uint64_t nodes, const uint8_t *states, struct bb_totals *out);
 #endif

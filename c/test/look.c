@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../board/reader.h"
+#include "snapshot.h"
 
 #define MOST_BYTES ((size_t)1 << 30) /* a scheduler has other uses for its memory */
 #define MOST_SHOWN 4

@@ -14,6 +14,7 @@
 #include "../board/reader.h"
 #include "../board/seqlock.h"
 #include "../board/writer.h"
+#include "snapshot.h"
 
 #define CORE 4   /* nodes of which every round brings a report */
 #define NODES 40 /* with those of which only one ever comes */

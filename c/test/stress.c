@@ -13,6 +13,7 @@
 #include "../base/sha256.h"
 #include "../board/reader.h"
 #include "../board/writer.h"
+#include "snapshot.h"
 
 #define NODES 4
 #define READERS 2

@@ -77,7 +77,7 @@
     if (into.ByteLength() < bb_overview_bytes(look.nodes))
       throw Napi::RangeError::New(info.Env(), "there is not room for all nodes");
     const struct bb_overview out = bb_overview_at(into.Data(), look.nodes);
-    if (!bb_overview(copy.Data(), copy.ByteLength(), &look, &out))
+    if (!bb_overview(copy.Data(), copy.ByteLength(), &look, &out, nullptr, 0))
       throw Napi::TypeError::New(info.Env(), "that is no copy of a board");
     return Napi::Boolean::New(info.Env(), look.stalled != 0);
   }

@@ -49,10 +49,10 @@ static noreturn void give_up_cut(const struct census *c) {
 
 /* Copies header and column, and judges them. Returns whether that worked. */
 static bool copy_column(struct census *c) {
-  const size_t bytes = bb_board_column_bytes(&c->board),
+  const size_t bytes = bb_board_bytes(&c->board, 0),
     nodes = (bytes - c->board.header.header_bytes) / c->board.header.column_stride;
   uint8_t *copy = (uint8_t *)keep(bytes, 1), *states = (uint8_t *)keep(nodes + 1, 1);
-  if (bb_board_column(&c->board, copy, bytes, &c->look) != 0) return false;
+  if (bb_board_begin(&c->board, copy, bytes, 0, 0, &c->look) == NULL) return false;
   if (!bb_overview_states(copy, bytes, &c->look, states)) return false;
   c->header = (const struct bb_board_header *)copy;
   c->states = states;
@@ -96,8 +96,9 @@ void census_read(struct census *c, const struct node_query *query, const struct 
   }
   if (!is_copied) give_up_cut(c);
   const struct bb_board_header *h = &c->board.header;
-  c->copy = (uint8_t *)keep((size_t)h->header_bytes + h->column_stride + h->record_stride, 1);
-  c->told = bb_overview_at((uint8_t *)keep(bb_overview_bytes(1), 1), 1);
+  c->copy_bytes = (size_t)h->header_bytes + h->column_stride + h->record_stride + bb_overview_bytes(1);
+  c->copy = (uint8_t *)keep(c->copy_bytes, 1);
+  c->told = bb_overview_at(c->copy + c->copy_bytes - bb_overview_bytes(1), 1);
   c->stalled = c->look.stalled != 0 || (c->header->state & BB_BOARD_STATE_RETIRED) != 0;
   if (query->has_names) find_asked(c);
   for (uint32_t i = 0; i < c->nodes; i++) c->counts[c->states[i]] += c->is_asked == NULL || c->is_asked[i] != 0;
@@ -152,10 +153,8 @@ unsigned census_link(const struct census *c, uint32_t node) { return link_of(cen
 
 void census_look(const struct census *c, uint32_t node, struct node_look *out) {
   const struct bb_board_header *h = &c->board.header;
-  const size_t room = (size_t)h->header_bytes + h->column_stride + h->record_stride;
   uint8_t *const copy = c->copy;
-  if (bb_board_snapshot(&c->board, copy, room, node, &out->look) != 0 || out->look.nodes == 0) give_up_cut(c);
-  if (!bb_overview(copy, room, &out->look, &c->told)) give_up_cut(c);
+  if (!bb_overview_snapshot(&c->board, copy, c->copy_bytes, node, &out->look) || out->look.nodes == 0) give_up_cut(c);
   const uint8_t *record = copy + h->header_bytes + h->column_stride;
   const struct bb_slot *before;
   out->record = (const struct bb_record *)record;

@@ -23,6 +23,7 @@ struct census {
   bool stalled; /* or retired: nothing is known about nodes */
   uint32_t counts[BEOBOARD_NSTATES]; /* of the wanted nodes */
   uint8_t *copy;                     /* where census_look() copies a node to */
+  size_t copy_bytes;
   struct bb_overview told;
 };
 

@@ -1,4 +1,4 @@
-// What the sentences need to know about all nodes of a board, gathered piece by piece: 62 bytes a node, and what
+// What the sentences need to know about all nodes of a board, gathered piece by piece: 63 bytes a node, and what
 // is remembered of those in trouble, where a snapshot has 3,144. For programs that look again and again at boards of any size.
 
 import { structs } from '../layout/layout.gen.js';
@@ -44,14 +44,6 @@ class Digest extends Snapshot {
 
   override linkOf(index: number): number {
     return this.gathered.links[index] as number;
-  }
-
-  override intervalOf(index: number): number {
-    return this.gathered.intervals[index] as number;
-  }
-
-  override lateOf(index: number): number {
-    return this.gathered.lates[index] as number;
   }
 
   override heardOf(index: number): readonly [number, number] {
@@ -127,11 +119,9 @@ class CopiedMemories {
 /** What is gathered of each node; there is room for so many. */
 export class DigestBuilder {
   links = new Uint8Array();
-  intervals = new Uint32Array();
   /** See `heardOf` of Snapshot. */
   heard = new Float64Array();
   known = new Float64Array();
-  lates = new Uint32Array();
   hardware = new Uint32Array();
   heats = new Int16Array();
   readonly refusals = new Map<number, Rejection>();
@@ -162,11 +152,8 @@ export class DigestBuilder {
     if (this.#all !== undefined && count <= this.#room && count * 4 >= this.#room) return;
     const room = count + (count >> 4);
     this.#room = room;
-    this.links = new Uint8Array(room);
-    this.intervals = new Uint32Array(room);
     this.heard = new Float64Array(room);
     this.known = new Float64Array(room);
-    this.lates = new Uint32Array(room);
     this.hardware = new Uint32Array(room);
     this.heats = new Int16Array(room);
     this.#all = {
@@ -177,6 +164,9 @@ export class DigestBuilder {
       unmeasured: new Uint32Array(room),
       unsettled: new Uint32Array(room),
       measured: new Uint32Array(room),
+      intervals: new Uint32Array(room),
+      lates: new Uint32Array(room),
+      told: new Uint8Array(room),
       states: new Uint8Array(room),
       known: new Uint8Array(room),
     };
@@ -196,9 +186,7 @@ export class DigestBuilder {
     const isRefusing = Object.keys(this.#digest.refused).length > 0;
     for (let i = 0; i < nodes; i++) {
       this.links[first + i] = piece.linkOf(i);
-      this.intervals[first + i] = piece.intervalOf(i);
       [this.heard[first + i], this.known[first + i]] = piece.heardOf(i) as [number, number];
-      this.lates[first + i] = piece.lateOf(i);
       const heat = piece.heatOf(i);
       this.hardware[first + i] = heat?.hardware ?? 0;
       this.heats[first + i] = heat?.dc ?? NO_HEAT;

@@ -14,10 +14,11 @@ export const SNAPSHOT_HEAD = { nowNs: 0, realNs: 8, nodes: 16, stalled: 24, byte
  * uncertain node its problems (u32), bits by the numbers of the problems, otherwise 0; a number for a live node's
  * kernel release (u32), the same for the same release, otherwise 0; like its problems, those that are not measured and no
  * longer shown as present (u32), and those that the last report to measure them showed (u32), and those that its
- * newest report can show (u32); its state (u8), as numbered in beoboard.h; and its
- * state at the receiver's last heartbeat (u8).
+ * newest report can show (u32); the interval of that report in ms, and how late it was made in us (u32); 0 if no trouble of
+ * the node is remembered (u8); its state (u8), as numbered in beoboard.h;
+ * and its state at the receiver's last heartbeat (u8).
  */
-export const OVERVIEW = { bytes: 38 } as const;
+export const OVERVIEW = { bytes: 47 } as const;
 
 /** How much of the whole is in use, and on how many nodes. */
 export interface PartInUse {

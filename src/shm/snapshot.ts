@@ -89,6 +89,12 @@ export interface Overview {
   readonly measured: Uint32Array;
   /** A number for the kernel release of a live node: the same for the same, nearly always another else; 0: unknown. */
   readonly kernels: Uint32Array;
+  /** The interval of its newest report, ms; 0: unknown. */
+  readonly intervals: Uint32Array;
+  /** How late that was made, us; 0: in time, or unknown. */
+  readonly lates: Uint32Array;
+  /** 0: no trouble of the node is remembered. */
+  readonly told: Uint8Array;
   /** As `NUMBERED`. */
   readonly states: Uint8Array;
   /** The same at the receiver's last heartbeat: what was known before it stalled, or its board was retired. */
@@ -143,10 +149,6 @@ const cloneOtherOf = getter('memory', 'clone_other');
 // Offsets of what every node is judged by, in words of 32 bits.
 const HEAD = structs.slot.fields.head.offset / 4;
 const LINK = structs.slot.fields.link.offset / 4;
-// Places in a report, likewise.
-const INTERVAL = structs.report.fields.interval_ms.offset / 4;
-const VALID = structs.report.fields.valid.offset / 4;
-const LATE = structs.report.fields.late_us.offset / 4;
 // Places in a memory, likewise.
 const CLONE_HEAD = structs.memory.fields.clone_head.offset / 4;
 const CLONE_SINCE = structs.memory.fields.clone_since_ns.offset / 4;
@@ -156,11 +158,8 @@ const SILENCE = structs.memory.fields.silence.offset / 4;
 const HEARD_SINCE = structs.memory.fields.heard_since_ns.offset / 4;
 const BOOT = structs.memory.fields.boot_ns.offset / 4;
 const REMEMBERS_SINCE = structs.memory.fields.remembers_since_ns.offset / 4;
-const EPISODES = structs.memory.fields.episodes.offset / 4;
-const EPISODE = structs.episode.bytes / 4;
 const GONE = structs.memory.fields.health_gone_ns.offset / 4;
 const GONE_END = structs.memory.fields.gpu_gone_ns.offset / 4 + 2;
-const EPISODES_END = EPISODES + structs.memory.fields.episodes.count * EPISODE;
 /** Behind the block about two machines, which earlier versions have, too. */
 const MEMORY_KNOWN = structs.memory.fields.digests.offset;
 const NAME_BYTES = structs.record.fields.name.count;
@@ -351,8 +350,7 @@ export class Snapshot implements SeenNodes {
 
   /** The interval of the node of that number, ms; 0: unknown. */
   intervalOf(index: number): number {
-    const at = this.#reportWord(index);
-    return at < 0 ? 0 : (this.words[at + INTERVAL] ?? 0);
+    return this.overview.intervals[index] as number;
   }
 
   /** After how long what the node of that number does not measure is no longer shown as present, ms. */
@@ -362,10 +360,7 @@ export class Snapshot implements SeenNodes {
 
   /** How late its newest report was made, us; 0: in time, or unknown. */
   lateOf(index: number): number {
-    const at = this.#reportWord(index);
-    return at < 0 || ((this.words[at + VALID] ?? 0) & (1 << bits.valid.sender)) === 0
-      ? 0
-      : (this.words[at + LATE] ?? 0);
+    return this.overview.lates[index] as number;
   }
 
   /** What was rejected since its newest report, as in `Node.refusedSince`. */
@@ -405,7 +400,7 @@ export class Snapshot implements SeenNodes {
 
   /** The bits of the problems of which the episode is not over, as they are remembered. */
   protected openOf(index: number): number {
-    if (this.#memoryBytes < structs.memory.bytes) return 0;
+    if (this.overview.told[index] === 0) return 0;
     return this.words[this.recordWord(index) + this.#memoryOffset / 4 + RECENT] ?? 0;
   }
 
@@ -423,16 +418,11 @@ export class Snapshot implements SeenNodes {
    * node of that number.
    */
   troubleWithin(index: number, ms: number): boolean {
-    if (this.#memoryBytes < structs.memory.bytes) return false;
+    if (this.overview.told[index] === 0) return false;
     const { words } = this;
     const at = this.recordWord(index) + this.#memoryOffset / 4;
     if (((words[at + RECENT] ?? 0) | (words[at + RECENT + 1] ?? 0)) !== 0) return true;
     for (let word = at + GONE; word < at + GONE_END; word++) if (words[word] !== 0) return true;
-    // The low half of each word has its count.
-    let some = words[at + SILENCE] ?? 0;
-    for (let word = at + EPISODES; word < at + EPISODES_END; word += EPISODE) some |= words[word] ?? 0;
-    // Nearly all nodes have never been in trouble: for these, no large number is made.
-    if (some === 0) return false;
     const memory = this.memoryOf(index);
     const { endedMs = 0 } = memory?.silence ?? { endedMs: ms };
     return endedMs < ms || (memory?.episodes.some(({ seenMs }) => seenMs < ms) ?? false);
@@ -523,8 +513,11 @@ export class Snapshot implements SeenNodes {
       unmeasured: new Uint32Array(buffer, at + 24 * count, count),
       unsettled: new Uint32Array(buffer, at + 28 * count, count),
       measured: new Uint32Array(buffer, at + 32 * count, count),
-      states: new Uint8Array(buffer, at + 36 * count, count),
-      known: new Uint8Array(buffer, at + 37 * count, count),
+      intervals: new Uint32Array(buffer, at + 36 * count, count),
+      lates: new Uint32Array(buffer, at + 40 * count, count),
+      told: new Uint8Array(buffer, at + 44 * count, count),
+      states: new Uint8Array(buffer, at + 45 * count, count),
+      known: new Uint8Array(buffer, at + 46 * count, count),
     };
     return this.#overview;
   }

@@ -29,6 +29,7 @@
 #include "../../judge/totals.h"
 #include "../../relay/sweep.h"
 #include "../memoryfault.h"
+#include "../snapshot.h"
 #include "fuzz.h"
 
 const char fuzz_unit[] = "boards";
@@ -459,7 +460,8 @@ static void overview(const uint8_t *copy, size_t bytes, struct bb_look *look) {
       .ages = ages, .skews = skews, .problems = problems, .kernels = kernels, .unmeasured = unmeasured,
       .unsettled = unsettled, .measured = measured, .states = states, .known = known,
   };
-  MUST(look->nodes < 64 && bb_overview(copy, bytes, look, &out), "no overview of %" PRIu64 " nodes", look->nodes);
+  MUST(look->nodes < 64 && bb_overview(copy, bytes, look, &out, NULL, 0), "no overview of %" PRIu64 " nodes",
+       look->nodes);
   for (uint64_t i = 0; i < look->nodes; i++) {
     MUST(states[i] < BEOBOARD_NSTATES, "state %d", states[i]);
     MUST(known[i] < BEOBOARD_UNKNOWN && (states[i] == BEOBOARD_UNKNOWN || states[i] == known[i]),
@@ -475,10 +477,10 @@ static void overview(const uint8_t *copy, size_t bytes, struct bb_look *look) {
     MUST(ages[i] >= 0 || skews[i] == 0, "a clock %g s off, of which nothing was heard", skews[i]);
   }
   struct bb_look more = {.now_ns = look->now_ns, .real_ns = look->real_ns, .nodes = UINT64_MAX / 2};
-  MUST(!bb_overview(copy, bytes, &more, &out) && !bb_overview_states(copy, bytes, &more, states),
+  MUST(!bb_overview(copy, bytes, &more, &out, NULL, 0) && !bb_overview_states(copy, bytes, &more, states),
        "more nodes than there are");
   const size_t whole = bytes_of((const struct bb_board_header *)copy, look->nodes);
-  MUST(!bb_overview(copy, whole - 1, look, &out), "an overview of a copy that is cut short");
+  MUST(!bb_overview(copy, whole - 1, look, &out, NULL, 0), "an overview of a copy that is cut short");
   totals(copy, bytes, look->nodes);
   struct bb_totals sums;
   MUST(!bb_totals(copy, whole - 1, look->nodes, states, &sums) && !bb_totals(copy, bytes, more.nodes, states, &sums),
@@ -618,10 +620,10 @@ static void look(const struct bb_board_header *h) {
     overview(copy, room, &look);
   }
   free(copy);
-  const size_t roll = bb_board_column_bytes(&b);
+  const size_t roll = bb_board_bytes(&b, 0);
   copy = malloc(roll);
   MUST(copy != NULL, "no memory");
-  if (bb_board_column(&b, copy, roll, &look) == 0) {
+  if (bb_board_begin(&b, copy, roll, 0, 0, &look) != NULL) {
     MUST(look.nodes <= h->capacity, "a roll of %" PRIu64, look.nodes);
     uint8_t *states = malloc(look.nodes + 1);
     MUST(states != NULL && bb_overview_states(copy, roll, &look, states), "no states of %" PRIu64 " nodes", look.nodes);

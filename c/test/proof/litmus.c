@@ -631,7 +631,7 @@ static bool check_is_wrong(void) {
 static bool roll_is_wrong(void) {
   struct bb_look seen;
   uint8_t state;
-  if (bb_board_column(&board, copy, room, &seen) != 0 || seen.nodes != 1 ||
+  if (bb_board_begin(&board, copy, room, 0, 0, &seen) == NULL || seen.nodes != 1 ||
       !bb_overview_states(copy, room, &seen, &state))
     die("cannot look");
   return state == BEOBOARD_SILENT;
@@ -641,7 +641,7 @@ static bool overview_is_wrong(void) {
   struct bb_look seen;
   const struct bb_overview out = bb_overview_at((uint8_t *)memory, 1);
   look_at_board(&seen);
-  if (seen.nodes != 1 || bb_overview_bytes(1) > sizeof memory || !bb_overview(copy, room, &seen, &out))
+  if (seen.nodes != 1 || bb_overview_bytes(1) > sizeof memory || !bb_overview(copy, room, &seen, &out, NULL, 0))
     die("cannot look");
   return out.states[0] == BEOBOARD_SILENT;
 }

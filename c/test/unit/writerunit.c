@@ -10,6 +10,7 @@
 #include "../../board/linktable.h"
 #include "../../board/reader.h"
 #include "../../rules/order.h"
+#include "../snapshot.h"
 #include "check.h"
 
 #define S INT64_C(1000000000)
