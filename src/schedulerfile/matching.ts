@@ -133,9 +133,7 @@ export function readBoardNames(file: string): BoardNames {
 /** NodeNames and names on the board that differ by more than case. */
 export function differing(boardName: ReadonlyMap<string, string>): [name: string, on: string][] {
   const found: [string, string][] = [];
-  boardName.forEach((on, name) => {
-    if (lowerCase(name) !== on) found.push([name, on]);
-  });
+  for (const [name, on] of boardName) if (lowerCase(name) !== on) found.push([name, on]);
   return found;
 }
 

@@ -28,11 +28,7 @@ const GPU_MEASURES = COMPARED.slice(FIRST_GPU).map(measureOf);
 const [HARDWARE, GPUS] = [FIRST_GPU, FIRST_GPU + 1];
 
 /** The nodes that a job was told to have: the text of it, their names on the board, and their places. */
-interface ToldJob {
-  readonly text: string;
-  readonly nodes: readonly string[];
-  readonly places: Int32Array;
-}
+type ToldJob = Pick<JobSeen, 'nodes' | 'places'> & { readonly text: string };
 
 /** `jobs`: how many are on each node; `judged`: 1 if one of them is. */
 const roomFor = (count: number) => ({
