@@ -105,9 +105,8 @@ function claimText(snapshot: Snapshot, { reason, names }: RejectedSource): strin
   return ` ${sentences.claimNames({ least, count: names.length, names: shownNames(names) })}`;
 }
 
-/** Why a source is rejected. */
-export function sourceReason({ reason: number }: Pick<RejectedSource, 'reason'>): string {
-  const reason = enums.reason[number] ?? String(number);
+export function sourceReason(source: Pick<RejectedSource, 'reason'>): string {
+  const reason = enums.reason[source.reason] ?? String(source.reason);
   return reason === 'clock' ? CLOCK_UNMEASURED : reasonText({ reason, offsetUs: 0 });
 }
 

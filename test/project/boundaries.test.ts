@@ -278,7 +278,7 @@ const LINES: Record<string, number> = {
   'src/supermon': 908,
   'src/terminal': 244,
   'src/text': 2269,
-  'src/trouble': 2207,
+  'src/trouble': 2205,
   'src/web': 3431,
   'src/web/page': 5281,
   'src/zoom': 1076,
