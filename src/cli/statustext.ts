@@ -150,11 +150,7 @@ async function rows(
   { width, paint, columns, slurm }: StatusLayout,
 ): Promise<string[]> {
   const { chosenColumns, layOut } = await import('../query/columns.js');
-  const shown = nodes.map(({ index, state, problems }) => ({
-    node: snapshot.node(index),
-    state,
-    problems: problems !== 0,
-  }));
+  const shown = nodes.map(one => ({ ...one, node: snapshot.node(one.index) }));
   const [titles = [], ...cells] = layOut(shown, {
     columns: columns && chosenColumns(columns),
     extra: slurm && schedulerColumns(slurm),

@@ -207,11 +207,7 @@ function nodeTable(
   { columns, widths, paint }: Appearance,
   extra: readonly ExtraColumn[] = [],
 ): VisibleRows {
-  const nodes = visible.map(({ index, state, problems }) => ({
-    node: snapshot.node(index),
-    state,
-    problems: problems !== 0,
-  }));
+  const nodes = visible.map(one => ({ ...one, node: snapshot.node(one.index) }));
   const [titles = [], ...cells] = layOut(nodes, { columns, extra, width, widths });
   const sorted = sortedBy(view);
   return {

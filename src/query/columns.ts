@@ -188,7 +188,7 @@ interface Cell {
 
 /** The cells of a table in the columns that fit, each padded to its column's width; the first row holds the titles. */
 export function layOut(
-  nodes: readonly { node: Node; state: string; problems?: boolean }[],
+  nodes: readonly { node: Node; state: string; problems?: boolean | number }[],
   { columns, extra = [], width, widths }: TableLayout,
 ): Cell[][] {
   const all: ExtraColumn[] = [...(columns ?? COLUMNS)];

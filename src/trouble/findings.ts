@@ -200,8 +200,3 @@ export function findingsOf(found: Survey, besides: OtherSources = {}): Finding[]
 export function sentencesIn(findings: readonly Finding[]): Anomaly[] {
   return findings.flatMap(({ sentences }) => sentences);
 }
-
-/** All anomalies, in sentences. */
-export function anomalies(found: Survey, besides: OtherSources = {}): Anomaly[] {
-  return sentencesIn(findingsOf(found, besides));
-}

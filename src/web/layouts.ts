@@ -43,6 +43,14 @@ function cpuMs(): number {
   return (user + system) / 1000;
 }
 
+/** Does it for each from number `from` on, as long as a slice lasts: where it came to, and the CPU time, ms. */
+function sliced(from: number, end: number, act: (index: number) => void) {
+  const [spent, began] = [cpuMs(), performance.now()];
+  let index = from;
+  for (let now = began; index < end && now - began < SLICE_MS; index++, now = performance.now()) act(index);
+  return { index, ms: cpuMs() - spent };
+}
+
 /** The array, or a longer copy of it that has room for so many. */
 export function withRoom<A extends Uint8Array | Uint32Array>(array: A, count: number): A {
   if (array.length >= count) return array;
@@ -99,20 +107,16 @@ export class Grouped implements NodeConsumer {
     const end = Math.min(piece.count, this.numbers.length - first);
     const isKnown = 'pattern' in this.grouping && first + end <= this.#known;
     if (!this.#isAsking || this.isTooSlow || isKnown) return piece.count;
-    const spent = cpuMs();
-    const began = performance.now();
     const names = piece.names();
-    let now = began;
-    let index = from;
-    for (; index < end && now - began < SLICE_MS; index++, now = performance.now()) {
+    const { index, ms } = sliced(from, end, index => {
       const node = first + index;
       const number = this.#numberOf(this.#nameOf(piece, index, names[index] as string));
-      if (node < this.#known && number === this.numbers[node]) continue;
+      if (node < this.#known && number === this.numbers[node]) return;
       this.numbers[node] = number;
       this.version++;
-    }
+    });
     this.#known = Math.max(this.#known, first + index);
-    this.#spentMs += cpuMs() - spent;
+    this.#spentMs += ms;
     this.isTooSlow = this.#spentMs > this.#mayMs;
     return index < end ? index : piece.count;
   }
@@ -185,19 +189,15 @@ export class Chosen implements NodeConsumer {
 
   ask(piece: Snapshot, first: number, from: number): number {
     if (this.isTooSlow) return piece.count;
-    const spent = cpuMs();
-    const began = performance.now();
     const { holds } = this;
     const end = Math.min(piece.count, holds.length - first);
-    let now = began;
-    let index = from;
-    for (; index < end && now - began < SLICE_MS; index++, now = performance.now()) {
+    const { index, ms } = sliced(from, end, index => {
       const holding = this.#condition(piece.node(index)) ? 1 : 0;
-      if (holds[first + index] === holding) continue;
+      if (holds[first + index] === holding) return;
       holds[first + index] = holding;
       this.version++;
-    }
-    this.#spentMs += cpuMs() - spent;
+    });
+    this.#spentMs += ms;
     this.isTooSlow = this.#spentMs > COLD * this.#mayMs;
     return index < end ? index : piece.count;
   }

@@ -28,7 +28,7 @@ import { BoardReader } from '../../src/shm/reader.js';
 import type { Snapshot } from '../../src/shm/snapshot.js';
 import { openWriter } from '../../src/shm/writer.js';
 import { BOARD_MOST, expand } from '../../src/text/hostlists.js';
-import { anomalies } from '../../src/trouble/findings.js';
+import { anomalies } from '../kit/anomalies.js';
 import { now } from '../kit/clocks.js';
 import { clean, invalid, needsXmllint } from '../kit/ganglia.js';
 import { type MadeBoard, type MadeNode, madeBoard, NOW } from '../kit/madeboard.js';

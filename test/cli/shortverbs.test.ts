@@ -28,7 +28,7 @@ import { bits, enums, structs } from '../../src/layout/layout.gen.js';
 import { survey } from '../../src/query/survey.js';
 import { PROBLEMS } from '../../src/shm/problems.js';
 import { BoardReader } from '../../src/shm/reader.js';
-import { anomalies } from '../../src/trouble/findings.js';
+import { anomalies } from '../kit/anomalies.js';
 import { type BrokenBoard, groups, make, beat as pulse, Sheet } from '../kit/brokenboards.js';
 import { ended, follow } from '../kit/children.js';
 import { monotonicNs } from '../kit/clocks.js';

@@ -29,7 +29,7 @@ import { painter } from '../../src/terminal/style.js';
 import { speakAscii } from '../../src/text/ascii.js';
 import { BOARD_MOST, expand, fold } from '../../src/text/hostlists.js';
 import { cut } from '../../src/text/text.js';
-import { anomalies } from '../../src/trouble/findings.js';
+import { anomalies } from '../kit/anomalies.js';
 import { bytesOf, NOW, node as reporting } from '../kit/ganglia.js';
 import { snapshotOf } from '../kit/judged.js';
 import { busy, EVERYTHING, type MadeNode, madeBoard, tenThousand, validOf } from '../kit/madeboard.js';

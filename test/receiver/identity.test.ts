@@ -19,7 +19,7 @@ import { type Key, keyLine, nodeKey } from '../../src/options/keys.js';
 import { survey } from '../../src/query/survey.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import type { Node } from '../../src/shm/snapshot.js';
-import { anomalies } from '../../src/trouble/findings.js';
+import { anomalies } from '../kit/anomalies.js';
 import { boardPath, folder } from '../kit/places.js';
 import { startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';

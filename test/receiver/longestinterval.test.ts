@@ -11,7 +11,7 @@ import t, { type Test } from 'tap';
 import { survey } from '../../src/query/survey.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { openWriter } from '../../src/shm/writer.js';
-import { anomalies } from '../../src/trouble/findings.js';
+import { anomalies } from '../kit/anomalies.js';
 import { now } from '../kit/clocks.js';
 import { boardPath, folder } from '../kit/places.js';
 import { run, start } from '../kit/program.js';

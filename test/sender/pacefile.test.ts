@@ -22,7 +22,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { survey } from '../../src/query/survey.js';
 import { parsePace } from '../../src/sender/pacefile.js';
-import { anomalies } from '../../src/trouble/findings.js';
+import { anomalies } from '../kit/anomalies.js';
 import { type Heard, Hearer, startIn } from '../kit/hanging.js';
 import { busy, type MadeNode, madeBoard } from '../kit/madeboard.js';
 import { folder } from '../kit/places.js';

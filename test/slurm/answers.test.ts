@@ -20,7 +20,6 @@ import {
   nodeState,
   SIGNS,
   savesPower,
-  VERSIONS,
 } from '../../src/schedulers/slurm/nodestate.js';
 import { slurm as slurmOf } from '../../src/schedulers/slurm/slurm.js';
 import type { BoardReader } from '../../src/shm/reader.js';
@@ -35,6 +34,11 @@ const NODES = fixture('nodes-22.05.txt');
 const JOBS = fixture('jobs-22.05.txt');
 /** The nonce with which the two were recorded. */
 const NONCE = '4d1f0c6b9ae27358f00d2b7c9e6a1d54';
+
+/** The versions of Slurm whose words are in the tables. */
+const VERSIONS = [
+  ...['20.02', '20.11', '21.08', '22.05', '23.02', '23.11', '24.05', '24.11', '25.05', '25.11', '26.05'],
+] as const;
 
 t.test('real answers', async t => {
   const nodes = parseNodes(NODES);

@@ -8,9 +8,9 @@ import { DigestBuilder } from '../../src/changes/digest.js';
 import { survey } from '../../src/query/survey.js';
 import type { BoardReader } from '../../src/shm/reader.js';
 import { BOARD_MOST, expand } from '../../src/text/hostlists.js';
-import { anomalies } from '../../src/trouble/findings.js';
 import { marksText } from '../../src/trouble/marks.js';
 import { troubleOf } from '../../src/trouble/trouble.js';
+import { anomalies } from '../kit/anomalies.js';
 import { busy, type MadeNode, madeBoard, REAL, tenThousand } from '../kit/madeboard.js';
 
 const many = (list: string, more: Partial<MadeNode> = {}): MadeNode[] =>

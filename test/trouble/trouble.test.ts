@@ -16,10 +16,10 @@ import { monotonicMs, type SchedulerState } from '../../src/schedulerfile/statef
 import type { BoardReader } from '../../src/shm/reader.js';
 import type { Snapshot } from '../../src/shm/snapshot.js';
 import { BOARD_MOST, expand } from '../../src/text/hostlists.js';
-import { anomalies } from '../../src/trouble/findings.js';
 import { KINDS } from '../../src/trouble/kinds.js';
 import { LINES_MOST } from '../../src/trouble/remembered.js';
 import { type Besides, troubleOf } from '../../src/trouble/trouble.js';
+import { anomalies } from '../kit/anomalies.js';
 import { random } from '../kit/brokenboards.js';
 import { busy, type MadeBoard, type MadeNode, madeBoard, NOW, REAL } from '../kit/madeboard.js';
 import { folder } from '../kit/places.js';

@@ -4,14 +4,9 @@
 import type { StateMeaning } from '../../schedulerfile/scheduler.js';
 import { own } from '../../text/tables.js';
 
-/**
- * The versions of Slurm whose words are in the tables below, as src/common/slurm_protocol_defs.c and src/api/node_info.c
- * of each print them for `scontrol show node`, and as sinfo(1) explains them. No word was new or gone between 22.05 and
- * 23.11, nor is since 25.05.
- */
-export const VERSIONS = [
-  ...['20.02', '20.11', '21.08', '22.05', '23.02', '23.11', '24.05', '24.11', '25.05', '25.11', '26.05'],
-] as const;
+// The words below are those of Slurm 20.02 to 26.05, as src/common/slurm_protocol_defs.c and src/api/node_info.c of each
+// print them for `scontrol show node`, and as sinfo(1) explains them. None was new or gone between 22.05 and 23.11, nor
+// is since 25.05.
 
 /** The words for base states, and each in the words of all schedulers. */
 const BASES = {
