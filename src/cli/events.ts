@@ -1,7 +1,8 @@
 // The events of the board, one line or object each, as they happen. Looks a few times a second.
 
 import { once } from 'node:events';
-import { ChangeFollower } from '../changes/changes.js';
+import { type BoardChange, ChangeFollower } from '../changes/changes.js';
+import { BEGINS } from '../journalfile/format.js';
 import { defineVerb, parseVerb } from '../options/options.js';
 import { kindsOf, objectLines, textLines } from '../presentation/eventlines.js';
 import { pause } from '../service/pause.js';
@@ -79,6 +80,9 @@ export async function main(argv: string[]): Promise<number> {
   }
   const paint = painter(values.color);
   const kinds: ReadonlySet<unknown> | undefined = values.kind && new Set(values.kind);
+  // With what has begun its end, as of a journal.
+  const isAsked = (change: BoardChange) =>
+    kinds === undefined || kindsOf(change).some(kind => kinds.has(kind) || kinds.has(BEGINS.get(String(kind))));
   const reader = new BoardReader(values.board, values.owner);
   const follower = new ChangeFollower(reader, {
     among: values.nodes && new Set(values.nodes),
@@ -88,7 +92,7 @@ export async function main(argv: string[]): Promise<number> {
     for (let look = 0; look === 0 || !signal.aborted; look++) {
       const began = performance.now();
       const found = follower.look(look % REPORTS_EVERY === 0);
-      const happened = kinds === undefined ? found : found.filter(one => kindsOf(one).some(kind => kinds.has(kind)));
+      const happened = found.filter(isAsked);
       const lines = values.json ? [...objectLines(happened)] : textLines(happened, paint);
       // A slow reader of our output is waited for; events that the board does not keep until then are reported as lost.
       if (lines.length > 0 && !process.stdout.write(lines.join('')))

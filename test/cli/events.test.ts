@@ -515,7 +515,7 @@ t.test('how it begins and ends', async t => {
   const board = boardPath(t);
   const none = await run(['events', '--board', board]);
   t.match(none, { code: 4, stdout: '', stderr: /^beoboard events: .*there is no board; start beoboard receive.*\n$/ });
-  const receiver = await startReceiver(t, board);
+  let receiver = await startReceiver(t, board);
   const timed = await run(['events', '--for', '100ms', '-w', 'nobody', '--board', board]);
   t.match(timed, { code: 1, stderr: 'beoboard events: not on the board: nobody\n' });
   t.match(timed.stdout, /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}watching 0 nodes\n$/);
@@ -541,7 +541,7 @@ t.test('how it begins and ends', async t => {
   waiting.child.kill('SIGTERM');
   t.equal(await waiting.exit, 0);
   t.equal(waiting.output().stderr, 'beoboard events: not on the board: late\n');
-  const silences = following(t, board, '-f', '--kind', 'goodbye,silent');
+  const silences = following(t, board, '-f', '--kind', 'goodbye,stalled');
   await until('it says whom it follows', () => /no journal: follows the board/.test(silences.output().stderr));
   // Its first look has begun when this is told: what comes before is no change.
   await until('a goodbye', () => {
@@ -552,6 +552,11 @@ t.test('how it begins and ends', async t => {
   t.match(brief, { code: 0, stderr: '' });
   t.match(brief.stdout, /late( \(\d+ nodes\))? said goodbye\n.*watching 1 node: .*\n$/, 'what is there, and no more');
   t.same([...new Set(silences.told().map(({ event }) => event))], ['goodbye']);
+  receiver.child.kill('SIGTERM');
+  await silences.tells({ event: 'stalled' });
+  await receiver.exit;
+  receiver = await startReceiver(t, board);
+  await silences.tells({ event: 'resumed' });
   silences.child.kill('SIGTERM');
   t.equal(await silences.exit, 0);
   const child = spawn(process.execPath, [PROGRAM, 'events', '--board', board], { stdio: ['ignore', 'pipe', 'pipe'] });
