@@ -105,6 +105,8 @@ export class NatsBus implements Bus {
   readonly #wanted = new Set<Wanted>();
   #servers: string[];
   #nats: NatsConnection | undefined;
+  /** A connection on which something that we want to hear was refused. */
+  #refuses: NatsConnection | undefined;
   /** Counts the wishes for a connection. One that comes about for an earlier wish than the last is closed. */
   #turn = 0;
   #sinceMs = 0;
@@ -220,12 +222,16 @@ export class NatsBus implements Bus {
     void this.#probe(nats);
   }
 
-  /** Tries the other servers now and then: one that would refuse us is told while it is not needed. */
+  /**
+   * Tries the other servers now and then: one that would refuse us is told while it is not needed, and one that refuses
+   * what we want to hear is left for one that does not.
+   */
   async #probe(nats: NatsConnection): Promise<void> {
     for (const server of this.#servers.slice(1)) {
       if (nats !== this.#nats) return;
       try {
-        void (await connectTo(server, this.name, this.options)).close();
+        await this.#try(server);
+        if (this.#refuses === nats) return this.#leave(nats, 'it refuses what we want to hear');
       } catch (error) {
         const why = oneLine((error as Error).message);
         this.log.seldom(`probe ${server}`, `${server} would not take over from ${this.server}: ${why}`);
@@ -234,10 +240,22 @@ export class NatsBus implements Bus {
     if (nats === this.#nats) this.#probing = setTimeout(() => void this.#probe(nats), PROBE_MS).unref();
   }
 
+  /** Throws an Error that says why that server would refuse us, or what we want to hear. */
+  async #try(server: string): Promise<void> {
+    const nats = await connectTo(server, this.name, this.options);
+    const whys: Error[] = [];
+    for (const { subject } of this.#wanted)
+      nats.subscribe(subject, { callback: error => void (error !== null && whys.push(error)) });
+    await Promise.race([nats.flush(), nats.closed(), sleep(PATIENCE_MS)]);
+    void nats.close();
+    if (whys[0] !== undefined) throw whys[0];
+  }
+
   #hear(nats: NatsConnection, wanted: Wanted): void {
     // The library says by an error that it has no permission, which #watch tells.
     wanted.subscription = nats.subscribe(wanted.subject, {
       callback: (error, { subject, data, reply = '' }) => {
+        if (error !== null) this.#refuses = nats;
         // By a message without bytes the server says that nobody hears what was published.
         if (error === null && nats === this.#nats && data.length > 0) wanted.act({ subject, data, reply });
       },

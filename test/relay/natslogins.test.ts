@@ -385,6 +385,36 @@ t.test('relays of both masters go to whichever server of packaging/nats is there
   t.ok(await isOut(relay, told), 'a reason for each server');
 });
 
+t.test('a server that refuses what we want to hear is told, and left for one that does not', { skip }, async t => {
+  const at = folder(t);
+  const allowing = (subject: string) =>
+    `${BRISK}authorization { users: [ { user: u, password: p, permissions: { subscribe: "${subject}" } } ] }\n`;
+  const good = await serverOf(t, folder(t), allowing('beoboard.>'));
+  const bad = await serverOf(t, folder(t), allowing('other.>'));
+  const natsLogin = secret(at, 'login', 'u:p\n');
+  const told = `:${bad.port} would not take over from 127.0.0.1:${good.port}: Permissions Violation`;
+  const comes = async () => {
+    const joined = await entry(t, [good, bad], { natsLogin });
+    joined.bus.subscribe(SUBJECT, () => undefined);
+    await until('it is there, and told', () => joined.lines.some(line => line.includes(told))).catch(error => {
+      throw new Error(`${error.message}: ${joined.lines.join('; ')}`);
+    });
+    return joined;
+  };
+  // Whichever it tries first.
+  const relays = await Promise.all([1, 2, 3, 4, 5, 6].map(comes));
+  const end = once(good.child, 'close');
+  good.child.kill('SIGKILL');
+  await end;
+  const isAt = ({ port }: Server) => relays.every(({ bus }) => bus.server === `127.0.0.1:${port}`);
+  await until('they are at the one that is there', () => isAt(bad));
+  t.ok(relays.every(({ lines }) => lines.some(line => /the server says: Permissions Violation/.test(line))));
+  good.restart();
+  await isServing(good);
+  const again = await comes();
+  t.equal(again.bus.server, `127.0.0.1:${good.port}`);
+});
+
 t.test('files are read for each connection, whatever their size', { skip }, async t => {
   const at = folder(t);
   const [port] = await freePorts(1);
