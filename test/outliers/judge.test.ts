@@ -403,6 +403,34 @@ t.test('a node that loses a GPU stays among its peers', async t => {
   t.same(marked(scene.last), ['n4 gpus_up']);
 });
 
+t.test(
+  'a clock says nothing of nodes that do not exchange alike, or not at all, or that only lost what they had more',
+  async t => {
+    for (const [fabric, isMarked] of [
+      [() => 2e9, true],
+      [() => 5e5, false],
+      [(i: number, look: number) => 2e9 * ((i * 7 + look * 3) % 8), false],
+    ] as const) {
+      const scene = new Scene();
+      const look = (n: number, mhz: number) => {
+        for (let i = 0; i < 8; i++)
+          scene.other.set(`n${i + 1}`, { net: 0, fabric: fabric(i, n), mhz: i === 0 ? mhz : 2900 });
+        scene.look();
+      };
+      for (let n = 0; n < 140; n++) look(n, 2900);
+      for (let n = 0; n < 12; n++) look(n, 2300);
+      t.same(marked(scene.last), isMarked ? ['n1 mhz'] : []);
+    }
+    const better = new Scene();
+    better.other.set('n1', { mhz: 3500 });
+    better.for(11 * MINUTE);
+    better.other.set('n1', { mhz: 2900 });
+    t.equal(better.for(10 * MINUTE), undefined, 'it is as its peers');
+    better.other.set('n1', { mhz: 2300 });
+    t.ok((better.for(MINUTE) as number) <= 60, 'that is its own now');
+  },
+);
+
 t.test('half of the nodes are no minority; a clock is compared only at equal work', async t => {
   const half = new Scene();
   half.for(15 * MINUTE);
