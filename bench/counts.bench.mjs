@@ -91,7 +91,10 @@ function compile(into) {
     // Those in C, and not the tests' in other folders of build/.
     .filter(name => existsSync(at(`../c/${name.replace(/o$/, 'c')}`)))
     .map(name => join(objects, name));
-  const more = [own, ...others, `-L${lib}`, `-Wl,-rpath,${lib}`, '-lbeoboard', '-lpthread', '-ldl', '-lm'];
+  // Of these what is needed: some call what only the addon has.
+  const archive = join(into, 'others.a');
+  if (spawnSync('ar', ['rcs', archive, ...others]).status !== 0) throw new Error('no archive of the addon: ar failed');
+  const more = [own, archive, `-L${lib}`, `-Wl,-rpath,${lib}`, '-lbeoboard', '-lpthread', '-ldl', '-lm'];
   const programs = { counted: compileOne(into, 'counted', { flags: ['-O2', '-g'], more }) };
   for (const [room, ...names] of [
     ['sender', 'beoboard-send'],
