@@ -165,33 +165,65 @@ const CHOSEN = {
       'peers',
       'beoboard-send / bare C program that reads and sends: CPU on the node',
       'ratio',
+      ['counts', 'report sent, 2 CPUs', 'instructions'],
+      ['peers', 'beoboard-send: CPU on the node', 'us a report'],
     ],
     [
       'the same on files of 512 CPUs',
       'peers',
       '512 CPUs: beoboard-send / bare C program that reads and sends: CPU on the node',
       'ratio',
+      ['counts', 'report sent, 512 CPUs', 'instructions'],
+      ['peers', '512 CPUs: beoboard-send: CPU on the node', 'us a report'],
     ],
     [
       'CPU of `beoboard send` on Node.js, compared with `beoboard-send`',
       'peers',
       'beoboard send / beoboard-send: CPU on the node',
       'ratio',
+      ['peers', 'beoboard send: CPU on the node', 'us a report'],
     ],
-    ['the same for collectd', 'peers', 'collectd / beoboard-send: CPU on the node', 'ratio'],
+    [
+      'the same for collectd',
+      'peers',
+      'collectd / beoboard-send: CPU on the node',
+      'ratio',
+      ['peers', 'collectd: CPU on the node', 'us a report'],
+    ],
     [
       'the same for node_exporter, on files of 512 CPUs',
       'peers',
       '512 CPUs: node_exporter / beoboard-send: CPU on the node',
       'ratio',
+      ['peers', '512 CPUs: node_exporter: CPU on the node', 'us a report'],
     ],
     ['memory of `beoboard send` on Node.js (PSS)', 'sender', 'sender with its child process: memory (PSS)', 'KiB'],
   ],
   master: [
-    ['receiver, 1,000 nodes', 'receiver', 'receiver, 1000 reports/s of 1000 nodes', '% of a core'],
-    ['receiver, 100,000 nodes', 'receiver', 'receiver, 100000 reports/s of 100000 nodes', '% of a core'],
+    [
+      'receiver, 1,000 nodes, a report compared with a C loop that only copies',
+      'receiver',
+      'receiver / bare with stamps, addresses and packet info, 1000 reports/s of 1000 nodes',
+      'ratio',
+      ['counts', 'report received, 1,000 nodes', 'instructions'],
+      ['receiver', 'receiver, 1000 reports/s of 1000 nodes', '% of a core'],
+    ],
+    [
+      'the same, 100,000 nodes',
+      'receiver',
+      'receiver / bare with stamps, addresses and packet info, 100000 reports/s of 100000 nodes',
+      'ratio',
+      ['counts', 'report received, 100,000 nodes', 'instructions'],
+      ['receiver', 'receiver, 100000 reports/s of 100000 nodes', '% of a core'],
+    ],
     ['receiver, a million nodes every ten seconds', 'million', '1000000 nodes for 600 s: receiver', '% of a core'],
-    ["checking a signature with nodes' own keys", 'receiver', "verifying a signature, nodes' own keys", 'us a report'],
+    [
+      "checking a signature with nodes' own keys, compared with HMAC alone",
+      'receiver',
+      "verifying / bare HMAC, nodes' own keys",
+      'ratio',
+      ['receiver', "verifying a signature, nodes' own keys", 'us a report'],
+    ],
     ['reports lost out of 10,000 sent at once', 'receiver', 'lost out of 10,000 sent at once', 'reports'],
     [
       'memory of the receiver, with a board for 100,000 nodes',
@@ -219,7 +251,14 @@ const CHOSEN = {
       'Python with libbeoboard: state of every node, 10,000 nodes',
       'us',
     ],
-    ['all reports of 10,000 nodes, in C', 'readers', 'C: every report, 10,000 nodes', 'us'],
+    [
+      'all reports of 10,000 nodes in C, compared with memcpy',
+      'readers',
+      'C: every report / memcpy, 10,000 nodes',
+      'ratio',
+      ['counts', 'libbeoboard: a node read with all', 'instructions', 'a node'],
+      ['readers', 'C: every report, 10,000 nodes', 'us'],
+    ],
     [
       "`beoboard status`, 10,000 nodes, beyond Node.js' own start",
       'cli',
@@ -227,9 +266,27 @@ const CHOSEN = {
       'ms',
     ],
     ['`beoboard status --watch`', 'cli', 'status --watch', '% of a core'],
-    ['`beoboard-nodes --state silent`, in C', 'cli', 'beoboard-nodes --state silent, whole process', 'ms'],
-    ['`beoboard-gate`, 64 nodes', 'cli', 'beoboard-gate, 64 nodes, whole process', 'ms'],
-    ['one scrape of 10,000 nodes by Prometheus, with gzip', 'prometheus', 'the same with gzip', 'ms'],
+    [
+      '`beoboard-nodes --state silent`, in C',
+      'cli',
+      'beoboard-nodes --state silent, whole process',
+      'ms',
+      ['counts', 'beoboard-nodes --state silent: a node', 'instructions', 'a node'],
+    ],
+    [
+      '`beoboard-gate`, 64 nodes',
+      'cli',
+      'beoboard-gate, 64 nodes, whole process',
+      'ms',
+      ['counts', 'beoboard-gate, 64 nodes: whole process', 'instructions'],
+    ],
+    [
+      'one scrape of 10,000 nodes by Prometheus with gzip, compared with the program gzip',
+      'prometheus',
+      'exporter with gzip / the program gzip -1 on the same bytes',
+      'ratio',
+      ['prometheus', 'the same with gzip', 'ms'],
+    ],
   ],
 };
 
@@ -302,17 +359,28 @@ function tableOf(bench, { date, commit, machine, command, rows: all }) {
   ].join('\n\n');
 }
 
+/** Ratios and counts come first, because times are of one machine; in a short table there is one column. */
 function chosen(name, results) {
+  const isShort = name === 'headlines';
   const cells = CHOSEN[name]
     .filter(([, bench]) => results[bench] !== undefined)
-    .map(([words, bench, figure, unit]) => {
-      const { rows, date, command } = results[bench];
-      const row = rows.find(row => row.figure === figure && row.unit === unit);
-      if (row === undefined) throw new Error(`bench ${bench} has no figure "${figure}" in ${unit}`);
-      const value = unit === 'ratio' ? `${number(row.median)} times as much` : `${number(row.median)} ${unit}`;
-      return [words, value, `\`${command}\`, ${date}`];
+    .map(([words, bench, figure, unit, ...more]) => {
+      const value = ([bench, figure, unit, of]) => {
+        const row = results[bench]?.rows.find(row => row.figure === figure && row.unit === unit);
+        if (row === undefined) throw new Error(`bench ${bench} has no figure "${figure}" in ${unit}`);
+        if (unit === 'ratio') return isShort ? `${number(row.median)} times as much` : `${number(row.median)} ×`;
+        return `${number(row.median)} ${unit}${of === undefined ? '' : ` ${of}`}`;
+      };
+      const all = [[bench, figure, unit], ...more];
+      const isFirst = ([, , unit]) => unit === 'ratio' || unit === 'instructions';
+      const { date, command } = results[bench];
+      if (isShort) return [words, value(all[0]), `\`${command}\`, ${date}`];
+      const some = those => those.map(value).join('; ');
+      return [words, some(all.filter(isFirst)), some(all.filter(one => !isFirst(one))), `\`${bench}\`, ${date}`];
     });
-  return table(['what', 'measured', 'command, date'], cells);
+  return isShort
+    ? table(['what', 'measured', 'command, date'], cells)
+    : table(['what', 'ratio, count', 'measured', 'benchmark, date'], cells);
 }
 
 /** A document with its current tables: between `<!-- bench NAME -->` and `<!-- end -->`. */
