@@ -23,7 +23,7 @@ export async function behindLines(
   const { nodes, rates, behindProxies, loadsAt, seconds } = terms;
   const board = boardPath(t);
   const receiver = await startReceiver(t, board, ['--capacity', '11000']);
-  startLoad(t, { receiver }, ['--nodes', nodes, '--interval', '1s']);
+  startLoad(t, { receiver }, ['--nodes', nodes]);
   const web = await startWeb(t, board, ['--base', '/cluster']);
   const direct = `http://127.0.0.1:${web.port}/cluster/`;
   const lines: { name: string; line: SlowLine; rate: number; page: Page; said: string[] }[] = [];
@@ -69,7 +69,7 @@ export async function behindLines(
   }
   for (const { name, line, rate, said } of lines) {
     t.comment(`${name}: ${said.at(-1)}`);
-    if (rate <= 50_000)
+    if (rate === Math.min(...rates))
       t.ok(
         said.some(pace => pace.includes('every')),
         `${name}: less often than each second`,
