@@ -226,7 +226,7 @@ const ROWS: readonly Row[] = [
   ],
   // src/schedulers
   ['src/schedulers/file.ts', '(stats.mode & 0o004n) !== 0n', '(stats.mode & 0o040n) !== 0n', 'schedulers/file'],
-  ['src/schedulers/oddnodes.ts', 'Number(jobsOn.get(name) === 1)', 'Number(jobsOn.has(name))', 'schedulers/oddnodes'],
+  ['src/schedulers/oddnodes.ts', 'Number(count === 1)', 'Number(count > 0)', 'schedulers/oddnodes'],
   [
     'src/schedulers/bridge/acts.ts',
     "if (act === 'drain' && this.tick.isOneTooMany(situation)) return undefined;",
