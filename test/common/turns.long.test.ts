@@ -55,6 +55,7 @@ const API: Readonly<Record<string, readonly string[]>> = {
   '/readings': ['readings'],
   '/river': ['river?by=/n.../', 'river?nodes=n[1-2000]'],
   '/stream': ['stream?by=/n../&where=load%3E0'],
+  '/clock': ['clock'],
   '/openapi.json': ['openapi.json'],
 };
 
