@@ -4,15 +4,15 @@
 
 #define SECOND INT64_C(1000000000)
 
-static struct counted read_counted(const struct drops *d) {
+static struct counted read_counted(const struct drops *d, bool ipv6) {
   struct counted c = {0};
-  c.known = d->kernel != NULL && bb_kernel_drops_buffers(d->kernel, &c.buffers, &c.errors);
+  c.known = d->kernel != NULL && bb_kernel_drops_buffers(d->kernel, ipv6, &c.buffers, &c.errors);
   return c;
 }
 
 void drops_open(struct drops *d) {
   d->kernel = bb_kernel_drops_open("/proc/thread-self", "/sys");
-  d->counted = read_counted(d);
+  d->counted = read_counted(d, true);
 }
 
 void drops_close(struct drops *d) { bb_kernel_drops_close(d->kernel); }
@@ -28,17 +28,18 @@ void drops_close(struct drops *d) { bb_kernel_drops_close(d->kernel); }
 int64_t drops_count(struct drops *d, struct sockets *s, struct bb_writer *writer, int64_t heartbeat_ns,
                     int64_t now_ns) {
   uint64_t drops = 0;
-  bool foreign = false;
+  bool foreign = false, ipv6 = false;
   for (int i = 0; i < s->count; i++) {
     const uint32_t here = listener_drops(&s->listeners[i]);
     drops += here;
     foreign = foreign || (here > 0 && s->listeners[i].foreign);
+    ipv6 = ipv6 || s->listeners[i].address.ss_family == AF_INET6;
   }
   d->latest = drops;
   const struct unexplained first = d->unexplained;
   const uint64_t all = drops + first.drops;
   if (all == 0 && now_ns - d->counted_ns < SECOND) return INT64_MAX;
-  const struct counted before = d->counted, counted = read_counted(d);
+  const struct counted before = d->counted, counted = read_counted(d, ipv6);
   d->unexplained = (struct unexplained){0};
   d->counted_ns = now_ns;
   d->counted = counted;

@@ -13,10 +13,17 @@
 /* Room for softnet_stat of 30,000 CPUs. Pages are allocated only when they are read into. */
 #define ROOM ((size_t)4 << 20)
 
+/* What one family, or both, have dropped. */
+struct udp {
+  uint64_t sum, errors;
+  bool counts_errors;
+};
+
 struct bb_kernel_drops {
   int snmp, snmp6, softnet; /* -1: not there */
   int interfaces;           /* class/net, as a directory */
   bool without_ipv6;
+  struct udp udp6; /* when it was last asked for */
   char *text; /* of the file that was read last */
 };
 
@@ -86,12 +93,6 @@ static bool read_column(struct two_lines lines, struct span name, uint64_t *valu
   return false;
 }
 
-/* What one family, or both, have dropped. */
-struct udp {
-  uint64_t sum, errors;
-  bool counts_errors;
-};
-
 /* Adds what the two lines "Udp:" say. */
 static bool add_udp4(struct span text, struct udp *all) {
   struct two_lines udp;
@@ -121,13 +122,16 @@ static bool add_udp6(struct span text, struct udp *all) {
   return true;
 }
 
-bool bb_kernel_drops_buffers(struct bb_kernel_drops *d, uint64_t *sum, uint64_t *errors) {
+bool bb_kernel_drops_buffers(struct bb_kernel_drops *d, bool ipv6, uint64_t *sum, uint64_t *errors) {
   struct udp all = {.counts_errors = true};
   struct span text;
   if (!read_text(d, d->snmp, &text) || !add_udp4(text, &all)) return false;
-  if (!d->without_ipv6 && (!read_text(d, d->snmp6, &text) || !add_udp6(text, &all))) return false;
-  *sum = all.sum;
-  *errors = all.counts_errors ? all.errors : 0;
+  if (ipv6 && !d->without_ipv6) {
+    d->udp6 = (struct udp){.counts_errors = true};
+    if (!read_text(d, d->snmp6, &text) || !add_udp6(text, &d->udp6)) return false;
+  }
+  *sum = all.sum + d->udp6.sum;
+  *errors = all.counts_errors && (d->without_ipv6 || d->udp6.counts_errors) ? all.errors + d->udp6.errors : 0;
   return true;
 }
 

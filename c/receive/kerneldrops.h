@@ -26,8 +26,8 @@ void bb_kernel_drops_close(struct bb_kernel_drops *drops);
  * from Linux 6.18 on the kernel leaves out some of those that it makes for want of memory (not of room in the socket's
  * buffer) where several CPUs fill one socket. `errors`: those that were dropped for any reason that the kernel counts
  * as an error (InErrors of both families): for want of room, a wrong checksum, a filter; 0 where it does not count
- * them. */
-bool bb_kernel_drops_buffers(struct bb_kernel_drops *drops, uint64_t *sum, uint64_t *errors);
+ * them. Without `ipv6` its counters are as they were: who has no such socket spares the kernel a long text. */
+bool bb_kernel_drops_buffers(struct bb_kernel_drops *drops, bool ipv6, uint64_t *sum, uint64_t *errors);
 
 /* How often the kernel failed to join datagrams of IPv4 and of IPv6 that came in pieces (ReasmFails), also for want of
  * memory, of the namespace; UINT64_MAX: it does not say. */

@@ -232,7 +232,7 @@ static void spoil(char **words) {
 static void buffers(char **words) {
   (void)words;
   uint64_t sum, errors;
-  if (bb_kernel_drops_buffers(drops, &sum, &errors)) printf("= %" PRIu64 "\n", sum);
+  if (bb_kernel_drops_buffers(drops, true, &sum, &errors)) printf("= %" PRIu64 "\n", sum);
   else printf("= false\n");
 }
 
