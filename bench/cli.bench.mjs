@@ -3,13 +3,14 @@
 // Then `beoboard-gate` and the short verbs in C, beside `true`, and `beoboard nodes` and `beoboard check` of the same
 // nodes; what a page of fresh memory costs, because that is most of the time of short programs where it is dear; when
 // the first byte of the commands that write much comes, and how much more memory they need than for 100 nodes; and the
-// share of a core for `status --watch` on a terminal and for `events`. The start of the daemons is in `start`.
+// share of a core for `status --watch` on a terminal and for `events`. With BEOBOARD_OTHER the CPU of each command beside
+// that of another build. The start of the daemons is in `start`.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { compileOne, cpuOf, folder, MAIN, make, ownMiB, sleep } from './processes.mjs';
+import { compileOne, cpuOf, folder, MAIN, make, notes, OTHER, ownMiB, sleep, spent } from './processes.mjs';
 import { fill, openReceiver } from './receiving.mjs';
 
 const NODES = 10_000;
@@ -145,6 +146,7 @@ export async function bench({ quick, say }) {
     'beoboard-check': { run: inC('check', ...half), bound: 10 },
     check: { run: inNode('check', ...half) },
   };
+  const { samples: others, note } = notes();
   const wholes = new Map(Object.keys(whole).map(name => [name, []]));
   for (let lap = 0; lap < laps; lap++) {
     for (const [name, { run }] of Object.entries(whole)) wholes.get(name).push(bareTime(timed, run));
@@ -153,6 +155,9 @@ export async function bench({ quick, say }) {
       const bare = await time(['-e', '0']);
       const { all, first } = await times([MAIN, ...argv], ends);
       pairs.get(command).push({ bare, beyond: all - bare, first: first - bare });
+      if (OTHER === undefined || ends !== undefined) continue;
+      const of = program => spent(process.execPath, program, ...argv);
+      note(command, (await of(MAIN)) / (await of(OTHER)));
     }
   }
   rmSync(own, { recursive: true });
@@ -185,6 +190,11 @@ export async function bench({ quick, say }) {
       unit: 'ms',
       samples: pairs.get(command).map(({ beyond }) => beyond),
       bound,
+    })),
+    ...Object.entries(others).map(([command, samples]) => ({
+      figure: `${command}: CPU / that of BEOBOARD_OTHER`,
+      unit: 'ratio',
+      samples,
     })),
     ...bulk.map(([command]) => ({
       figure: `${command}: first byte, above node -e 0`,

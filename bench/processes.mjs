@@ -68,6 +68,22 @@ export async function outputOf(program, argv, options = {}) {
   return told;
 }
 
+/**
+ * Starts a program, and returns its CPU time in us after it has ended successfully. A fork of Python alone would be 60
+ * ms.
+ */
+const SPENT = `
+import os, sys
+quiet = [(os.POSIX_SPAWN_OPEN, 1, '/dev/null', os.O_WRONLY, 0)]
+pid = os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ, file_actions=quiet)
+_, status, used = os.wait4(pid, 0)
+if status: sys.exit(1)
+print(round(1e6 * (used.ru_utime + used.ru_stime)))
+`;
+
+/** CPU time of a whole process, ms. */
+export const spent = async (...argv) => Number(await outputOf('python3', ['-c', SPENT, ...argv])) / 1000;
+
 /** Samples by name, and rows of them; there is no row of a name without samples. */
 export function notes() {
   const samples = {};

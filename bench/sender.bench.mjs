@@ -7,7 +7,20 @@ import { once } from 'node:events';
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { at, compileOne, cpuOf, end, folder, MAIN, make, openNamespace, pssOf, sleep, treeOf } from './processes.mjs';
+import {
+  at,
+  compileOne,
+  cpuOf,
+  end,
+  folder,
+  MAIN,
+  make,
+  OTHER,
+  openNamespace,
+  pssOf,
+  sleep,
+  treeOf,
+} from './processes.mjs';
 
 const BARE = at('./bare-sender.mjs');
 
@@ -108,15 +121,17 @@ async function thousands({ quick, say }) {
       port => [process.execPath, BARE, String(port), '1000', 'sync', 'slow'],
       port => [process.execPath, MAIN, 'send', ...to(port)],
       port => [process.execPath, BARE, String(port), '1000', 'sync'],
+      ...(OTHER === undefined ? [] : [port => [process.execPath, OTHER, 'send', ...to(port)]]),
     ])
       programs.push(await open(argv));
     const [warm, laps, seconds] = quick ? [30, 2, 10] : [60, 5, 20];
     say(`${machine}: ${warm} s to warm up, then ${laps} times ${seconds} s`);
     await sleep(warm);
     const spent = () => [
-      ...programs.map(({ child }) => total(treeOf(child.pid).map(cpuOf))),
+      ...programs.slice(0, 5).map(({ child }) => total(treeOf(child.pid).map(cpuOf))),
       // Without its child, which has the slow side.
       cpuOf(programs[3].child.pid),
+      ...programs.slice(5).map(({ child }) => total(treeOf(child.pid).map(cpuOf))),
     ];
     const [since, had] = [performance.now(), programs.map(({ taken }) => taken())];
     const seen = [];
@@ -142,6 +157,12 @@ async function thousands({ quick, say }) {
         'ratio',
         seen.map(lap => lap[i] / lap[i - 1]),
         3,
+      );
+    if (OTHER !== undefined)
+      row(
+        'sender with its child / that of BEOBOARD_OTHER',
+        'ratio',
+        seen.map(lap => lap[3] / lap[6]),
       );
     row('missed by beoboard-send', 'reports', [missed[1]], 0);
     row('missed by the sender', 'reports', [missed[3]], 0);

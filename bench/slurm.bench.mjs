@@ -7,28 +7,12 @@ import { once } from 'node:events';
 import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { NETWORK, Slurm } from '../dist/test/kit/realslurm.js';
-import { cpuOf, end, folder, MAIN, make, outputOf, sleep } from './processes.mjs';
+import { cpuOf, end, folder, MAIN, make, sleep, spent } from './processes.mjs';
 import { fill, openReceiver } from './receiving.mjs';
 
 const NODES = 10_000;
 
 export const network = NETWORK;
-
-/**
- * Starts a program, and returns its CPU time in us after it has ended successfully. A fork of Python alone would be 60
- * ms.
- */
-const SPENT = `
-import os, sys
-quiet = [(os.POSIX_SPAWN_OPEN, 1, '/dev/null', os.O_WRONLY, 0)]
-pid = os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ, file_actions=quiet)
-_, status, used = os.wait4(pid, 0)
-if status: sys.exit(1)
-print(round(1e6 * (used.ru_utime + used.ru_stime)))
-`;
-
-/** CPU time of a whole process, ms. */
-const spent = async (...argv) => Number(await outputOf('python3', ['-c', SPENT, ...argv])) / 1000;
 
 export async function bench({ quick, say }) {
   const undo = [];

@@ -1,9 +1,10 @@
 // The cost of the wall for its server: CPU for pages that show 10,000 and 100,000 nodes, each with one report a second,
-// the time of a first picture, and memory besides the mapped board and the river.
+// the time of a first picture, and memory besides the mapped board and the river. With BEOBOARD_OTHER another build serves
+// as many pages in the same laps.
 
 import { fork } from 'node:child_process';
 import { RiverHistory } from '../dist/src/web/history.js';
-import { at, cpuOf, end, notes, ownMiB, serve, sleep, until } from './processes.mjs';
+import { at, cpuOf, end, MAIN, notes, OTHER, ownMiB, serveOf, sleep, until } from './processes.mjs';
 import { openLoad, openReceiver } from './receiving.mjs';
 
 /** For how long a new process is compiled, s. */
@@ -39,21 +40,26 @@ export async function bench({ quick, say }) {
     const children = [];
     try {
       await until(() => receiver.header().count >= nodes, `${nodes} nodes`);
-      const web = await serve('web', '--board', receiver.board, '--listen', '127.0.0.1:0');
-      children.push(web.child);
+      const webs = [];
+      for (const program of OTHER === undefined ? [MAIN] : [MAIN, OTHER])
+        webs.push(await serveOf(program, 'web', '--board', receiver.board, '--listen', '127.0.0.1:0'));
+      children.push(...webs.map(({ child }) => child));
+      const [web] = webs;
       await sleep(WARM_S);
       for (const count of pages) {
         say(`${nodes} nodes, ${count} pages`);
-        const client = fork(at('./pages.mjs'), [web.port, count].map(String));
-        children.push(client);
-        client.on('message', ({ first }) => first !== undefined && note(`first ${nodes} ${count}`, first));
+        const clients = webs.map(({ port }) => fork(at('./pages.mjs'), [port, count].map(String)));
+        children.push(...clients);
+        clients[0].on('message', ({ first }) => first !== undefined && note(`first ${nodes} ${count}`, first));
         await sleep(3);
         for (let lap = 0; lap < laps; lap++) {
-          const [before, began] = [cpuOf(web.pid), performance.now()];
+          const [before, began] = [webs.map(({ pid }) => cpuOf(pid)), performance.now()];
           await sleep(seconds);
-          note(`cpu ${nodes} ${count}`, (cpuOf(web.pid) - before) / (performance.now() - began) / 10);
+          const [own, other] = webs.map(({ pid }, i) => (cpuOf(pid) - before[i]) / (performance.now() - began) / 10);
+          note(`cpu ${nodes} ${count}`, own);
+          if (other !== undefined) note(`other ${nodes} ${count}`, own / other);
         }
-        await end(client);
+        for (const client of clients) await end(client);
       }
       note(`memory ${nodes}`, ownMiB(web.pid) - riverMiB(nodes));
     } finally {
@@ -63,6 +69,11 @@ export async function bench({ quick, say }) {
     }
   }
   return [
+    ...sizes.flatMap(([nodes, pages]) =>
+      pages.flatMap(count =>
+        row(`${nodes} nodes, ${count} pages open: CPU / that of BEOBOARD_OTHER`, 'ratio', `other ${nodes} ${count}`),
+      ),
+    ),
     ...row('10000 nodes, no page open: CPU', '% of a core', 'cpu 10000 0'),
     ...row('10000 nodes, 10 pages open: CPU', '% of a core', 'cpu 10000 10', 5),
     ...row('10000 nodes, 100 pages open: CPU', '% of a core', 'cpu 10000 100', 20),
