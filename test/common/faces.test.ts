@@ -26,6 +26,7 @@ import { ScrapedBoard } from '../../src/prometheus/boards.js';
 import { Exporter } from '../../src/prometheus/exporter.js';
 import { groups, groupsJson } from '../../src/query/groups.js';
 import { type Survey, survey } from '../../src/query/survey.js';
+import { stateText } from '../../src/schedulerfile/statefile.js';
 import { SlicedLook } from '../../src/service/slices.js';
 import { isProblem, PROBLEM_TEXT, PROBLEMS } from '../../src/shm/problems.js';
 import { BoardReader } from '../../src/shm/reader.js';
@@ -45,7 +46,7 @@ import { INSTALLED, makeIn } from '../kit/compiling.js';
 import { poke } from '../kit/linkboard.js';
 import { busy, EVERYTHING, type MadeNode, madeBoard, validOf } from '../kit/madeboard.js';
 import { madeJob, madeLook, madeState } from '../kit/madejobs.js';
-import { boardPath, ROOT } from '../kit/places.js';
+import { boardPath, folder, ROOT } from '../kit/places.js';
 import { verbChild } from '../kit/verbchild.js';
 import { keptBoard, makeOlder } from '../kit/writtenboard.js';
 
@@ -315,16 +316,20 @@ async function outside(t: Test, snapshot: Snapshot, beat: () => void, [library, 
       t.ok(Math.abs(at - instantOf(snapshot, seen)) < 1000, `Prometheus: ${problem} of ${name}, ${at}`);
     }
   beat();
-  const wall = new Wall({ board: path, build: 'x', journalRun: '/nowhere', slurmDir: '/nowhere' });
+  const slurmDir = folder(t);
+  const list = found.all.map(({ name }) => ({ name, state: 'ALLOCATED', cpus: 4 }));
+  const jobs = [madeJob('7', found.all.map(({ name }) => name).join(), {})];
+  writeFileSync(join(slurmDir, 'state'), stateText(madeState(list, jobs)));
+  const wall = new Wall({ board: path, build: 'x', journalRun: '/nowhere', slurmDir });
   await wall.begin();
   t.teardown(() => wall.close());
   const api = new Api(wall);
-  const get = async (query: string) => {
+  const get = async (query: string, of = 'nodes') => {
     const request = { path: '', host: '', zone: '', accept: '', site: '', isForeign: false, token: '' };
     const sliced = { slices: new SlicedLook(), take: async () => undefined, query: new URLSearchParams(query) };
     beat();
-    const { body } = (await api.answer('nodes', { ...request, ...sliced })) ?? {};
-    const parts = Array.from(body as Iterable<Uint8Array | undefined>, piece =>
+    const { body } = (await api.answer(of, { ...request, ...sliced })) ?? {};
+    const parts = Array.from(body instanceof Uint8Array ? [body] : (body as Iterable<Uint8Array | undefined>), piece =>
       piece === undefined ? '' : Buffer.from(piece).toString(),
     );
     return JSON.parse(parts.join(''));
@@ -338,6 +343,10 @@ async function outside(t: Test, snapshot: Snapshot, beat: () => void, [library, 
     { ...few.counts, nodes: standing.unhealthy, unhealthy: standing.unhealthy, recently: 0 },
     'of those that are asked for',
   );
+  const page = await get('page=1');
+  t.same([page.total, page.nodes.length], [standing.nodes, standing.nodes], 'a page of them');
+  const [job] = (await get('', 'jobs')).jobs;
+  t.same(flat(job), expected, 'API /jobs');
 }
 
 /** The names in a text, also in lists. */
