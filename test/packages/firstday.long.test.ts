@@ -45,7 +45,7 @@ function stepsOf(page: string): Step[] {
 
 /** Runs a daemon until it says that it is ready, or whom it waits for, and ends it. */
 const FOR_A_WHILE =
-  'end() { beoboard "$@" 2>said & for i in $(seq 300); do grep -q "ready\\|writes" said && break; sleep 0.1; done; cat said >&2; kill $!; wait $!; }; end';
+  'end() { : >said; beoboard "$@" 2>said & for i in $(seq 300); do grep -q "ready\\|writes" said && break; sleep 0.1; done; cat said >&2; kill $!; wait $!; }; end';
 
 /** What root may type on a master, by verb, and how it ends. NODE is a node of it. */
 const ROOT_TYPES: Readonly<Record<string, readonly [command: string, code: number][]>> = {
