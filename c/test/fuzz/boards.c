@@ -453,12 +453,13 @@ static void totals(const uint8_t *copy, size_t bytes, uint64_t nodes) {
 /* What one look over a copy tells agrees with itself; more nodes than are in it, or a copy that is cut short, are
  * refused. */
 static void overview(const uint8_t *copy, size_t bytes, struct bb_look *look) {
-  uint8_t states[64], known[64];
-  uint32_t problems[64], kernels[64], unmeasured[64], unsettled[64], measured[64];
+  uint8_t states[64], known[64], told[64];
+  uint32_t problems[64], kernels[64], unmeasured[64], unsettled[64], measured[64], intervals[64], lates[64];
   double ages[64], skews[64];
   const struct bb_overview out = {
       .ages = ages, .skews = skews, .problems = problems, .kernels = kernels, .unmeasured = unmeasured,
-      .unsettled = unsettled, .measured = measured, .states = states, .known = known,
+      .unsettled = unsettled, .measured = measured, .intervals = intervals, .lates = lates, .told = told,
+      .states = states, .known = known,
   };
   MUST(look->nodes < 64 && bb_overview(copy, bytes, look, &out, NULL, 0), "no overview of %" PRIu64 " nodes",
        look->nodes);
@@ -474,7 +475,9 @@ static void overview(const uint8_t *copy, size_t bytes, struct bb_look *look) {
     MUST((unmeasured[i] & measured[i]) == 0 && (unsettled[i] & measured[i]) == 0,
          "measured %" PRIx32 ", not measured %" PRIx32 " and %" PRIx32, measured[i], unmeasured[i], unsettled[i]);
     MUST(states[i] == BEOBOARD_LIVE || kernels[i] == 0, "of a node of state %d more is told", states[i]);
-    MUST(ages[i] >= 0 || skews[i] == 0, "a clock %g s off, of which nothing was heard", skews[i]);
+    MUST(ages[i] >= 0 || (skews[i] == 0 && intervals[i] == 0 && lates[i] == 0),
+         "a clock %g s off, of which nothing was heard", skews[i]);
+    MUST(told[i] <= 1, "trouble %d", told[i]);
   }
   struct bb_look more = {.now_ns = look->now_ns, .real_ns = look->real_ns, .nodes = UINT64_MAX / 2};
   MUST(!bb_overview(copy, bytes, &more, &out, NULL, 0) && !bb_overview_states(copy, bytes, &more, states),
