@@ -114,7 +114,7 @@ export class Api {
   /** Answers a request for `path`, which is the part after api/v1/; undefined: there is no such path. */
   async answer(path: string, request: HttpRequest): Promise<HttpResponse | undefined> {
     const { query } = request;
-    const name = /^nodes\/([^/]+)$/.exec(path)?.[1];
+    const name = plainOf(/^nodes\/([^/]+)$/.exec(path)?.[1]);
     if (name !== undefined) return this.#node(name, checked(query, []));
     const id = plainOf(/^jobs\/([^/]+)$/.exec(path)?.[1]);
     if (id !== undefined) {

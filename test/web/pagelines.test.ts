@@ -42,6 +42,15 @@ t.test('how old a look is follows from the clocks, and the interval from that', 
   t.equal(pace.behind(now + 4000), 4);
   t.ok(lasts(2, 9500) > 1, '9 s late: opened anew');
   t.equal(lasts(60, 100), 1, 'and at once again when the line can do more');
+  // The wall clock and one that nobody sets, ms; and how far the page's clock has come.
+  for (const [wall, steady, passed] of [
+    [10_000, 4000, 0],
+    [3_611_000, 5000, 3_601_000], // It slept.
+    [11_000, 5000, 3_601_000], // The wall clock was set back, and nothing is younger for that.
+    [31_000, 25_000, 3_621_000],
+    [92_000, 26_000, 3_682_000], // It slept again.
+  ] as const)
+    t.equal(pace.now(wall, steady) - 10_000, passed);
 });
 
 t.test('a page behind a slow line', { skip: NO_BROWSER ?? false }, t =>

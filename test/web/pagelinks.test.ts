@@ -38,6 +38,7 @@ const LINKS: readonly (readonly [link: string, says: RegExp])[] = [
   ['node=nosuch', /'nosuch' is not on the board/i],
   ['node=..', /./i],
   ['node=.', /./i],
+  ['node=%3Cimg%3E%25', /'<img>%' is not on the board/],
   ['node=a%2Fb%3Fc%23d%25', /'a.*' is not on the board/i],
   [`node=${HUGE}`, /'xxx.*is not on the board/i],
   ['job=99999', /job/i],

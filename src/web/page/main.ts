@@ -179,7 +179,7 @@ function takeFrame({ kind, payload }: StreamFrame): void {
     river.head(head);
     changes.come(head.events);
   } else if (kind === FRAME.events) changes.take(json(payload) as EventInfo[]);
-  if (kind === FRAME.picture || kind === FRAME.changes || kind === FRAME.head) pace.looked(nowOf(), Date.now());
+  if (kind === FRAME.picture || kind === FRAME.changes || kind === FRAME.head) pace.looked(nowOf(), pace.now());
 }
 
 let ownRule: string | undefined;
@@ -272,7 +272,7 @@ function settled(): void {
 }
 
 function setLife(state: string, why?: string): void {
-  const behind = state === 'ok' ? pace.behind(Date.now()) : undefined;
+  const behind = state === 'ok' ? pace.behind(pace.now()) : undefined;
   const life = behind === undefined ? state : 'behind';
   if (root.dataset.life !== life) root.dataset.life = life;
   tellTab(life, head, hello);
@@ -323,7 +323,7 @@ function speakNow(line: string): void {
 function tellPace(): void {
   if (head !== undefined && root.dataset.life !== 'lost') setLife(head.state);
   if (hello === undefined) return;
-  const now = pace.serverMs(Date.now()) ?? nowOf();
+  const now = pace.serverMs(pace.now()) ?? nowOf();
   write(byId('clock'), `${clock(now)} ${zone(now)}`);
   const isLive = root.dataset.life === 'ok' && pace.serverMs(0) !== undefined;
   write(byId('pace'), `${isLive ? '· live' : ''}${pace.inForce > 1 ? ` · every ${pace.inForce} s` : ''}`);
@@ -334,12 +334,12 @@ let comparedAt = Number.NEGATIVE_INFINITY;
 async function compareClocks(asked: number): Promise<void> {
   comparedAt = asked;
   const said = await answerTo<{ now_ms: number }>('api/v1/clock');
-  if (typeof said === 'object') pace.measured(asked, Date.now(), said.now_ms);
+  if (typeof said === 'object') pace.measured(asked, pace.now(), said.now_ms);
 }
 
 /** Once a second, whatever arrives. */
 function watchPace(): void {
-  const now = Date.now();
+  const now = pace.now();
   // At once if this machine has slept, or its clock was set.
   if (Math.abs(now - comparedAt) > CLOCK_MS) void compareClocks(now);
   const every = document.visibilityState === 'visible' ? pace.wanted(now) : undefined;
@@ -364,13 +364,8 @@ const selection = () => selectionOf(view, chosenNodes(), cells);
 
 /** Which part is shown, and the button that shows all again. */
 function tellChoice(): void {
-  const parts = choiceText(
-    // What is on the page, and not what the server has not answered yet.
-    { ...view, where: accepted?.where },
-    chosenNodes(),
-    selection()?.length,
-    cells,
-  );
+  // What is on the page, and not what the server has not answered yet.
+  const parts = choiceText({ ...view, where: accepted?.where }, chosenNodes(), selection()?.length, cells);
   if (view.trouble !== undefined && trouble.isOver(view.trouble)) {
     if (past.key !== view.trouble) void askPast(view.trouble);
     parts.push(pastText(past.events, head?.trouble_more ?? 0, trouble.nodesOf(view.trouble) !== ''));

@@ -1,5 +1,5 @@
 // How far what is shown is behind the server's clock, and at which interval the line carries the stream. Pure: it is told
-// times of the browser's wall clock, ms, and asks for none.
+// times of one clock, ms: that of `now`.
 
 import { EVERY_MOST } from '../wire.js';
 
@@ -34,6 +34,15 @@ export class Pace {
   #wait = WELL_MS;
   /** When a shorter interval was last tried. */
   #triedAt = Number.NEGATIVE_INFINITY;
+  /** How far the wall clock and this one are ahead of one that nobody sets. */
+  #ahead = { wall: 0, own: 0 };
+
+  /** A sleep passes on this clock, but it is not set back with the wall clock: then nothing would seem old. */
+  now(wall = Date.now(), steady = performance.now()): number {
+    const more = wall - steady - this.#ahead.wall;
+    if (Math.abs(more) > WAY_MS) this.#ahead = { wall: wall - steady, own: this.#ahead.own + Math.max(0, more) };
+    return steady + this.#ahead.own;
+  }
 
   /** A small request was sent and answered at these times, and the server's clock said that in between. */
   measured(asked: number, answered: number, server: number): void {
