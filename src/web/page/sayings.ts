@@ -50,17 +50,19 @@ export function cellText(
 }
 
 /** The events of kinds of trouble that have other names. */
-const EVENTS_OF: Readonly<Record<string, string>> = {
-  ...{ silent: 'silent,heard_again', together: 'silent,heard_again,dark,lit', link: 'link_down,link_up,dark,lit' },
-  ...{ odd: 'odd,odd_ended', receiver: 'stalled,resumed', journal: 'begin,end', drops: 'overflow' },
-  ...{ refused: 'refusal', starting: 'takeover', kernel: 'boot' },
-};
+const EVENTS_OF = new Map(
+  Object.entries({
+    ...{ silent: 'silent,heard_again', together: 'silent,heard_again,dark,lit', link: 'link_down,link_up,dark,lit' },
+    ...{ odd: 'odd,odd_ended', receiver: 'stalled,resumed', journal: 'begin,end', drops: 'overflow' },
+    ...{ refused: 'refusal', starting: 'takeover', kernel: 'boot' },
+  }),
+);
 
 /** The last events of a line of trouble that is over, by its key. */
 export async function eventsOf(key: string): Promise<EventInfo[]> {
   const [kind = '', ...causes] = key.split(':');
   const cause = causes.join(':').replace(/:?at-[\d-]+(:\d+)?$/, '');
-  const query = new URLSearchParams({ last: '100', kind: EVENTS_OF[kind] ?? kind });
+  const query = new URLSearchParams({ last: '100', kind: EVENTS_OF.get(kind) ?? kind });
   const said = await answerTo<{ events: EventInfo[] }>(`api/v1/events?${query}`);
   const isAbout = ({ nodes = '', text }: EventInfo) => text.includes(cause) || NameRanges.of(nodes)?.has(cause);
   return typeof said === 'object' ? said.events.filter(isAbout).slice(-PAST_TOLD) : [];
