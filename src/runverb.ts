@@ -8,14 +8,17 @@ import { Failure, HelpShown, NOT_BUILT, UsageError } from './text/failure.js';
 import { own } from './text/tables.js';
 import { didYouMean, nearest, oneLine, quote } from './text/text.js';
 
-function help(): string {
+async function help(): Promise<string> {
+  const { wrapped } = await import('./text/layout.js');
+  const filled = (text: string, indent = 0) =>
+    wrapped(text, Math.max(40, (process.stdout.columns ?? 80) - indent)).join(`\n${' '.repeat(indent)}`);
   return [
     'Usage: beoboard VERB [options]',
     '',
-    ABOUT,
+    filled(ABOUT),
     '',
     'Verbs:',
-    ...Object.entries(VERBS).map(([name, summary]) => `  ${name.padEnd(12)}${summary}`),
+    ...Object.entries(VERBS).map(([name, summary]) => `  ${name.padEnd(12)}${filled(summary, 14)}`),
     '',
     'Examples:',
     '  beoboard demo                        everything on this machine, in one terminal',
@@ -23,7 +26,7 @@ function help(): string {
     '  beoboard send --to MASTER            on every node',
     '  beoboard status                      the state of all nodes',
     '',
-    `See beoboard help VERB. Exit codes: ${EXIT_CODES}`,
+    filled(`See beoboard help VERB. Exit codes: ${EXIT_CODES}`),
     '',
   ].join('\n');
 }
@@ -59,7 +62,7 @@ async function loaded(name: keyof typeof parts): Promise<VerbPart> {
 async function give(name: string | undefined, argv: string[]): Promise<number> {
   if (name === 'help' && argv[0] !== undefined) return await give(currentName(argv[0]), ['--help']);
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
-    process.stdout.write(help());
+    process.stdout.write(await help());
     return name === undefined ? 2 : 0;
   }
   if (name === '--version' || name === '-V') {

@@ -34,6 +34,14 @@ const ask = verbChild(t);
 
 t.test('sentences of a help end at the width of a terminal', async t => {
   const long = (text: string) => text.split('\n').filter(line => /^\S/.test(line) && line.length > 82);
+  t.equal(
+    (await run(['--help'])).stdout
+      .split('\n')
+      .filter(line => line.length > 82)
+      .join('\n'),
+    '',
+    'the verbs',
+  );
   for (const verb of ['status', 'jobs', 'odd', 'describe', 'web'])
     t.same(long((await ask([verb, '--help'])).stdout), [], verb);
   let seen = 0;
