@@ -113,15 +113,15 @@ export function clones(snapshot: Snapshot, nodes: readonly Surveyed[]): Finding[
   return [{ kind: 'clone', nodes: cloned.map(({ node }) => node), what, sinceMs, sentences }];
 }
 
-/** From where reports came that were rejected, as whom if that is one claim, and why. */
+/** From where reports came that were rejected, as whom if all of them claim one name, and why. */
 function senderText(sources: readonly RejectedSource[]): string {
   // The most recent one comes first, and that is another at each look.
   const addresses = [...new Set(sources.map(({ address }) => address))].sort();
   const reasons = [...new Set(sources.map(sourceReason))].join(', ');
   // The commonest mistake with new nodes.
   const hint = reasons.includes('cluster (') ? '; compare --cluster here and there' : '';
-  const [name, other] = new Set(sources.flatMap(({ names }) => names));
-  const as = name === undefined || other !== undefined ? '' : ` as ${oneLine(name)}`;
+  const [name, other] = new Set(sources.flatMap(({ names }) => (names.length > 0 ? names : [''])));
+  const as = !name || other !== undefined ? '' : ` as ${oneLine(name)}`;
   return `reports from ${few(addresses, EACH_MOST)}${as} are rejected: ${reasons}${hint}`;
 }
 
