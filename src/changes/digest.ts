@@ -152,6 +152,7 @@ export class DigestBuilder {
     if (this.#all !== undefined && count <= this.#room && count * 4 >= this.#room) return;
     const room = count + (count >> 4);
     this.#room = room;
+    this.links = new Uint8Array(room);
     this.heard = new Float64Array(room);
     this.known = new Float64Array(room);
     this.hardware = new Uint32Array(room);
