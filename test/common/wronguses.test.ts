@@ -472,7 +472,7 @@ const TABLE: Readonly<Record<string, readonly Row[]>> = {
     'describe load cpu',
     'describe net.xyzzy',
     'describe xyzzy.rx_bytes',
-    'describe LOAD',
+    'describe LOADS',
     ['describe', ''],
     ['describe', 'lo\nad'],
     ['describe', '\u001b[31m'],

@@ -408,7 +408,8 @@ t.test('a server that refuses what we want to hear is told, and left for one tha
   await end;
   const isAt = ({ port }: Server) => relays.every(({ bus }) => bus.server === `127.0.0.1:${port}`);
   await until('they are at the one that is there', () => isAt(bad));
-  t.ok(relays.every(({ lines }) => lines.some(line => /the server says: Permissions Violation/.test(line))));
+  const isTold = (line: string) => /the server says: Permissions Violation/.test(line);
+  await until('and say what it refuses', () => relays.every(({ lines }) => lines.some(isTold)));
   good.restart();
   await isServing(good);
   const again = await comes();
