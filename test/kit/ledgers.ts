@@ -34,7 +34,7 @@ const LEDGER_S = RUN_S + CALM_S + 60;
 /** Begins a segment after a few lines. */
 class SmallSegments extends Store {
   override get segmentBytes(): number {
-    return 4000;
+    return 16_000;
   }
 }
 /** The counts of all may take so much. */
@@ -100,6 +100,7 @@ class LedgerRun {
   constructor(
     readonly at: string,
     readonly seed: number,
+    readonly kindOfStore: typeof Store,
   ) {
     this.#random = randomOf(seed);
     this.#board = join(at, 'board');
@@ -188,8 +189,7 @@ class LedgerRun {
   #start(): void {
     const lost = (count: number) => (this.#recorder as JournalRecorder).lost(count, 'disk').line;
     const repeated = () => (this.#recorder as JournalRecorder).repeated();
-    const KindOfStore = this.seed % 2 === 0 ? SmallSegments : Store;
-    this.#store = new KindOfStore(this.folder, { keepMs: 1e12, mostBytes: 512 << 10 }, repeated, lost);
+    this.#store = new this.kindOfStore(this.folder, { keepMs: 1e12, mostBytes: 512 << 10 }, repeated, lost);
     const past = this.#store.readPast();
     this.#reader.close();
     this.#reader = new BoardReader(this.#board);
@@ -427,13 +427,13 @@ class LedgerRun {
   }
 }
 
-/** Runs so many seeds from that one on. */
-export function eachOnce(t: Test, from: number, seeds: number): void {
+/** Runs so many seeds from that one on; `isSmall`: every second one with segments that are smaller than options allow. */
+export function eachOnce(t: Test, from: number, seeds: number, isSmall = false): void {
   t.setTimeout(seeds * 60_000);
   const skip = Number(monotonicNs()) / 1e9 < LEDGER_S + 100 && 'this machine was booted a moment ago';
   t.test('each event once, or counted', { skip }, async t => {
     for (let seed = from; seed < from + seeds; seed++) {
-      const run = new LedgerRun(folder(t), seed);
+      const run = new LedgerRun(folder(t), seed, isSmall && seed % 2 === 0 ? SmallSegments : Store);
       await run.run();
       const wrong = [...run.wrong()];
       t.strictSame(wrong, [], `SEED=${seed} SEEDS=1: ${run.truth.length} events`);
