@@ -87,7 +87,7 @@ const besideIt = async (t: Test) => {
   ]);
   t.match(entries('result'), [{ outcome: 'done', rc: 0, after: { state: 'IDLE+DRAIN', reason: drained.reason } }]);
   t.equal(line, `scontrol update nodename=node001 state=drain reason='${drained.reason}'`);
-  t.ok(running.output().stderr.includes(`${line}: silent for`));
+  await until('it says why', () => running.output().stderr.includes(`${line}: silent for`));
   t.equal(statSync(journal).mode & 0o777, 0o700);
   t.match(running.output().stderr, /cannot write \S+\/orders\/orders: ENOENT; beoboard journal does not learn .*\n/);
   mkdirSync(orders);
