@@ -80,6 +80,10 @@ export class ClientConnection {
     this.lastMoved = now;
   }
 
+  get isGone(): boolean {
+    return this.socket.destroyed;
+  }
+
   /** Whether its connection may end cleanly now, because it has no part of an answer. */
   get mayEnd(): boolean {
     return this.busySince === undefined;
@@ -252,14 +256,14 @@ export class AnswerMemory<C extends ClientConnection> {
       this.#fill();
     });
     client.socket.off('close', gone);
-    if (!client.socket.destroyed) return;
+    if (!client.isGone) return;
     this.give(client);
     throw new Error('the client is gone');
   }
 
   /** An answer of so many bytes is kept from now on: if all together are too many, the one that gets on least goes. */
   keep(client: C, bytes: number): void {
-    if (client.socket.destroyed) return;
+    if (client.isGone) return;
     this.#taken.set(client, bytes);
     const gone = this.taken > 2 * this.most ? victim(this.#taken.keys(), 1) : undefined;
     if (gone !== undefined) this.drop(gone);

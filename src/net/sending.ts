@@ -28,7 +28,7 @@ export async function send(
   to?: Writable,
 ): Promise<void> {
   for await (const bytes of pieces) {
-    if (client.socket.destroyed) throw new Error('the client is gone');
+    if (client.isGone) throw new Error('the client is gone');
     if (bytes !== undefined && bytes.length > 0) await client.write(bytes, to);
     await slices.next();
   }

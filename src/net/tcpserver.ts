@@ -135,7 +135,7 @@ export abstract class TcpServer<C extends ClientConnection, Counts extends Clien
     this.#makeRoom();
     const slices = new SlicedLook(async () => {
       await this.turns.wait(client);
-      if (client.socket.destroyed) throw new Error('the client is gone');
+      if (client.isGone) throw new Error('the client is gone');
     }, TURN_MS);
     await slices.wait();
     return slices;

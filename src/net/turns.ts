@@ -9,6 +9,7 @@ const LEAST_MS = 0.01;
 /** One that takes turns: a connection. */
 interface TurnTaker {
   readonly origin: string;
+  readonly isGone?: boolean;
 }
 
 /** What an origin has had, ms of CPU time, and its connections; who comes later begins with what the last one had. */
@@ -45,11 +46,12 @@ export class Turns {
     });
   }
 
-  /** Of several that have had as much, who came first. */
+  /** Who is gone, and lets go then of what it has; else, of several that have had as much, who came first. */
   #next(): WaitingTurn {
-    return [...this.#waiting].reduce((a, b) =>
-      b.origin.had < a.origin.had || (b.origin === a.origin && b.had < a.had) ? b : a,
-    );
+    const all = [...this.#waiting];
+    const less = (a: WaitingTurn, b: WaitingTurn) =>
+      b.origin.had < a.origin.had || (b.origin === a.origin && b.had < a.had) ? b : a;
+    return all.find(({ taker }) => taker.isGone) ?? all.reduce(less);
   }
 
   #give(): void {

@@ -46,6 +46,9 @@ const TOLD_SHARE = 0.03;
 const NODE_BYTES = 2048;
 const NAME_BYTES = 128;
 const ORDER_BYTES = 64;
+/** A node's row in the river, and how many times as much a group's is. */
+const RIVER_BYTES = 540;
+const GROUP_SHARE = 22;
 const KINDS = someOf('kind of event', ...new Set([...EVENTS, ...ranked.problem, ...STATES]));
 const PLAIN = painter('never');
 const JOBS_HIDDEN = 'jobs are not shown here; the administrator can start beoboard web with --show-jobs';
@@ -445,7 +448,8 @@ export class Api {
 
   async #river(query: URLSearchParams, request: HttpRequest): Promise<HttpResponse> {
     const { scale, by } = await this.wall.view(query);
-    await request.slices.wait();
+    const groups = Math.min(by?.grouped.names.length ?? 1, RIVER.mostRows);
+    await request.take((rangesOf(query, RIVER.mostNodes)?.size ?? groups * GROUP_SHARE) * RIVER_BYTES);
     const { river, watcher } = this.wall;
     const reading = (SCALES[scale] as (typeof SCALES)[number]).name;
     const common = { schema: 1, reading };

@@ -1,11 +1,11 @@
 // The real programs over 50,000 live nodes, in a network of their own: beside 250 connections that ask for what costs
 // most, again and again, a small request of another origin is answered within half a second; through nginx, where all
-// are one origin, in that time or before any other connection's second request. Every path of every server is tried, those of
-// the API as its own document lists them.
+// are one origin, in that time or before any other connection's second request; and no server takes much memory for
+// them. Every path of every server is tried, those of the API as its own document lists them.
 
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -25,6 +25,8 @@ const JOBS = 5000;
 const CONNECTIONS = 250;
 /** Small requests beside them, how many of these have to be answered in time, and the time, ms. */
 const [SMALL, IN_TIME, MOST_MS] = [100, 95, 500];
+/** The memory that a server may take of its own beside them, MiB: 250 connections that read nothing once took 2,086. */
+const MOST_MIB = 1024;
 const HERE = '127.0.0.1';
 /** Where the servers are for another origin, and that. */
 const [THERE, OTHER] = ['10.9.0.1', '10.9.0.2'];
@@ -122,6 +124,10 @@ function mostMeanwhile({ sent, at, starved }: Answered, costly: readonly Answere
   return Math.max(0, ...counts.values());
 }
 
+/** What of a program's memory is its own, MiB. */
+const ownMib = (pid: number) =>
+  Math.round(Number(/RssAnon:\s*(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024);
+
 const portOf = async ({ ready }: Running, which = 0): Promise<number> =>
   Number((await ready).listening?.[which]?.split(':').at(-1));
 
@@ -214,6 +220,7 @@ async function tryAll(t: Test): Promise<void> {
       for (const [way, more] of Object.entries(ways)) {
         const found = await beside(t, `${title}, ${way}`, { ...order, ...more }, asked);
         const inTime = found.small.filter(one => msOf(one) - one.starved <= MOST_MS).length;
+        t.ok(ownMib(pid) < MOST_MIB, `${ownMib(pid)} MiB`);
         t.ok(inTime >= IN_TIME, `${inTime} of ${SMALL} in time: ${found.line}`);
       }
     }
@@ -232,6 +239,7 @@ async function tryAll(t: Test): Promise<void> {
     // What costs as little as the small request itself may be answered twice meanwhile, in a time that nobody notices.
     const isLate = (one: Answered) => mostMeanwhile(one, found.costly) > 1 && msOf(one) - one.starved > MOST_MS;
     const late = found.small.filter(isLate).length;
+    t.ok(ownMib(pid) < MOST_MIB, `${ownMib(pid)} MiB`);
     t.ok(late <= SMALL - IN_TIME, `${SMALL - late} of ${SMALL} before a second one: ${found.line}`);
     t.ok(found.small.every(({ line }) => line.startsWith('HTTP/1.1 200')));
   }

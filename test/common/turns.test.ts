@@ -64,6 +64,12 @@ t.test('whose turn it is', async t => {
   const seconds = order.slice(0, order.indexOf('late')).filter(name => name.startsWith('many')).length;
   t.ok(seconds < 500, `${seconds} turns of others`);
   t.equal(turns.given, 752);
+
+  const waits = (name: string, isGone: boolean) =>
+    turns.wait({ origin: 'many', isGone }).then(() => void order.push(name));
+  order.length = 0;
+  await Promise.all([waits('first', false), waits('second', false), waits('gone', true)]);
+  t.equal(order[0], 'gone', 'who is gone keeps nothing until its turn');
 });
 
 async function serving(t: Test, respond: Handler): Promise<{ server: HttpServer; port: number }> {
