@@ -46,17 +46,19 @@ static void begin(struct bb_report *r, size_t node, uint32_t interval_ms, int64_
 }
 
 /* The keys with which nodes sign: one for all, or one for each. */
-static struct bb_mac **keys_of(const struct bb_report *nodes, size_t count, const char *kind, const char *hex) {
+static struct bb_hmac *keys_of(const struct bb_report *nodes, size_t count, const char *kind, const char *hex) {
   uint8_t secret[BB_SECRET_BYTES];
   for (int i = 0; i < BB_SECRET_BYTES; i++)
     if (sscanf(hex + 2 * i, "%2hhx", &secret[i]) != 1) return NULL;
-  struct bb_mac **keys = (struct bb_mac **)calloc(count, sizeof(struct bb_mac *)), *cluster = bb_mac_new(secret);
-  if (keys == NULL || cluster == NULL) return NULL;
+  struct bb_hmac *keys = (struct bb_hmac *)calloc(count, sizeof *keys), cluster;
+  if (keys == NULL) return NULL;
+  bb_hmac_key(&cluster, secret, sizeof secret);
   for (size_t i = 0; i < count; i++) {
     uint8_t own[BB_MAC_BYTES];
     keys[i] = cluster;
     if (strcmp(kind, "cluster") == 0) continue;
-    if (!bb_mac_make(cluster, nodes[i].hostname, strlen(nodes[i].hostname), own) || (keys[i] = bb_mac_new(own)) == NULL) return NULL;
+    bb_mac(&cluster, nodes[i].hostname, strlen(nodes[i].hostname), own);
+    bb_hmac_key(&keys[i], own, sizeof own);
   }
   return keys;
 }
@@ -68,13 +70,12 @@ static void move(struct bb_report *r, uint32_t seq, int64_t real_ns, int64_t boo
   r->t_boot_ns = (uint64_t)boot_ns;
 }
 
-static int sign(struct bb_report *r, struct bb_mac *key, const char *kind) {
+static void sign(struct bb_report *r, const struct bb_hmac *key, const char *kind) {
   uint8_t mac[BB_MAC_BYTES];
   r->key_id = 1;
   r->auth_alg = strcmp(kind, "node") == 0 ? BB_AUTH_ALG_NODE : BB_AUTH_ALG_CLUSTER;
-  if (!bb_mac_make(key, r, offsetof(struct bb_report, tag), mac)) return -1;
+  bb_mac(key, r, offsetof(struct bb_report, tag), mac);
   memcpy(r->tag, mac, sizeof r->tag);
-  return 0;
 }
 
 int main(int argc, char **argv) {
@@ -94,13 +95,13 @@ int main(int argc, char **argv) {
   const uint64_t interval = rate == 0 ? 1000 : 1000 * nodes / rate;
   for (size_t i = 0; i < nodes; i++) begin(&reports[i], i, (uint32_t)(interval < 100 ? 100 : interval > 600000 ? 600000 : interval), boot_ns);
   if (kind != NULL) {
-    struct bb_mac **keys = keys_of(reports, nodes, kind, argv[6]);
+    struct bb_hmac *keys = keys_of(reports, nodes, kind, argv[6]);
     if (keys == NULL) return 1;
     for (size_t i = nodes; i < total; i++) reports[i] = reports[i - nodes];
     for (size_t i = 0; i < total; i++) {
       const int64_t passed = (int64_t)(i / nodes) * TICK_NS;
       move(&reports[i], (uint32_t)(i / nodes), real_ns + passed, boot_ns + passed);
-      if (sign(&reports[i], keys[i % nodes], kind) != 0) return 1;
+      sign(&reports[i], &keys[i % nodes], kind);
     }
   }
   puts("sending");

@@ -97,6 +97,17 @@ void bb_sha256_end(struct bb_sha256 *sha, uint8_t digest[BB_SHA256_BYTES]) {
   for (unsigned i = 0; i < 8; i++) put_big_endian(digest + (size_t)i * 4, sha->state[i]);
 }
 
+/* The state after one block of a key, of which each byte is changed by `pad` first. */
+static void hash_pad(uint32_t state[8], const uint8_t key[BLOCK], uint8_t pad) {
+  struct bb_sha256 sha;
+  uint8_t block[BLOCK];
+  for (unsigned i = 0; i < BLOCK; i++) block[i] = key[i] ^ pad;
+  bb_sha256_begin(&sha);
+  bb_sha256_add(&sha, block, BLOCK);
+  memcpy(state, sha.state, sizeof sha.state);
+  explicit_bzero(block, sizeof block); /* the key is in it */
+}
+
 void bb_hmac_key(struct bb_hmac *hmac, const void *key, size_t length) {
   uint8_t block[BLOCK] = {0};
   if (length > BLOCK) {
@@ -107,20 +118,20 @@ void bb_hmac_key(struct bb_hmac *hmac, const void *key, size_t length) {
   } else if (length > 0) {
     memcpy(block, key, length);
   }
-  for (unsigned i = 0; i < BLOCK; i++) block[i] ^= 0x36;
-  bb_sha256_begin(&hmac->inner);
-  bb_sha256_add(&hmac->inner, block, BLOCK);
-  for (unsigned i = 0; i < BLOCK; i++) block[i] ^= 0x36 ^ 0x5c;
-  bb_sha256_begin(&hmac->outer);
-  bb_sha256_add(&hmac->outer, block, BLOCK);
-  explicit_bzero(block, sizeof block); /* the key is in it */
+  hash_pad(hmac->inner, block, 0x36);
+  hash_pad(hmac->outer, block, 0x5c);
+  explicit_bzero(block, sizeof block);
+}
+
+/* Hashes on from such a state. */
+static void hash_on(const uint32_t state[8], const void *data, size_t length, uint8_t digest[BB_SHA256_BYTES]) {
+  struct bb_sha256 sha = {.length = BLOCK};
+  memcpy(sha.state, state, sizeof sha.state);
+  bb_sha256_add(&sha, data, length);
+  bb_sha256_end(&sha, digest);
 }
 
 void bb_hmac(const struct bb_hmac *hmac, const void *data, size_t length, uint8_t tag[BB_SHA256_BYTES]) {
-  struct bb_sha256 sha = hmac->inner;
-  bb_sha256_add(&sha, data, length);
-  bb_sha256_end(&sha, tag);
-  sha = hmac->outer;
-  bb_sha256_add(&sha, tag, BB_SHA256_BYTES);
-  bb_sha256_end(&sha, tag);
+  hash_on(hmac->inner, data, length, tag);
+  hash_on(hmac->outer, tag, BB_SHA256_BYTES, tag);
 }

@@ -17,9 +17,9 @@ void bb_sha256_begin(struct bb_sha256 *sha);
 void bb_sha256_add(struct bb_sha256 *sha, const void *data, size_t length);
 void bb_sha256_end(struct bb_sha256 *sha, uint8_t digest[BB_SHA256_BYTES]);
 
-/* A key made ready: both of its blocks are hashed once, not for each message. */
+/* A key made ready: the states after its two blocks, which are hashed once, not for each message. */
 struct bb_hmac {
-  struct bb_sha256 inner, outer;
+  uint32_t inner[8], outer[8];
 };
 
 void bb_hmac_key(struct bb_hmac *hmac, const void *key, size_t length);

@@ -52,16 +52,15 @@
     auto secret = info[0].As<Napi::Uint8Array>();
     auto data = info[1].As<Napi::Uint8Array>();
     if (secret.ByteLength() != BB_SECRET_BYTES) throw Napi::TypeError::New(env, "a key has 32 bytes");
-    struct bb_mac* mac = (info[2].ToBoolean() ? bb_mac_new_own : bb_mac_new)(secret.Data());
+    const bool own = info[2].ToBoolean();
+    struct bb_hmac key;
+    bb_hmac_key(&key, secret.Data(), BB_SECRET_BYTES);
     auto tag = Napi::Uint8Array::New(env, BB_MAC_BYTES);
-    bool made = mac != nullptr;
-    for (uint32_t rounds = info[3].As<Napi::Number>().Uint32Value(); made && rounds > 0; rounds--)
-      made = bb_mac_make(mac, data.Data(), data.ByteLength(), tag.Data());
+    for (uint32_t rounds = info[3].As<Napi::Number>().Uint32Value(); rounds > 0; rounds--)
+      (own ? bb_hmac : bb_mac)(&key, data.Data(), data.ByteLength(), tag.Data());
     auto out = Napi::Object::New(env);
     out.Set("tag", tag);
-    out.Set("openssl", Napi::Boolean::New(env, made && bb_mac_is_openssl(mac)));
-    bb_mac_free(mac);
-    if (!made) throw Napi::Error::New(env, "out of memory");
+    out.Set("openssl", Napi::Boolean::New(env, !own && bb_mac_is_openssl()));
     return out;
   }
 

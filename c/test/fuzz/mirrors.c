@@ -44,7 +44,7 @@ static uint64_t instance;
 
 /* Nodes sign, but for one; whether that matters is the mirror's choice. */
 static const struct bb_key key = {.id = 1, .secret = {1, 2, 3}};
-static struct bb_mac *mac;
+static struct bb_hmac mac;
 
 /* What the master has heard, by its own clock. */
 struct master {
@@ -123,7 +123,6 @@ static void restart(struct play *p, uint8_t how) {
 
 static void end(void) {
   if (mirror != NULL) bb_mirror_close(mirror);
-  bb_mac_free(mac);
   char command[160];
   snprintf(command, sizeof command, "rm -rf %s", fuzz_path(""));
   if (system(command) != 0) return;
@@ -269,7 +268,7 @@ static void check_record(const struct play *p, const struct bb_board *b, uint32_
   if (p->verifies) {
     uint8_t tag[BB_MAC_BYTES];
     struct bb_slot before;
-    bb_mac_make(mac, &slot.report, offsetof(struct bb_report, tag), tag);
+    bb_mac(&mac, &slot.report, offsetof(struct bb_report, tag), tag);
     MUST(memcmp(tag, slot.report.tag, sizeof slot.report.tag) == 0, "a report that its node has not signed");
     memcpy(&before, b->map + b->header.records_offset + (uint64_t)i * b->header.record_stride + b->header.slots_offset +
                         (uint64_t)(1 - which) * b->header.slot_stride, sizeof before);
@@ -340,7 +339,7 @@ static void hear(struct play *p) {
     uint8_t tag[BB_MAC_BYTES];
     r->key_id = key.id;
     r->auth_alg = BB_AUTH_ALG_CLUSTER;
-    bb_mac_make(mac, r, offsetof(struct bb_report, tag), tag);
+    bb_mac(&mac, r, offsetof(struct bb_report, tag), tag);
     memcpy(r->tag, tag, sizeof r->tag);
   }
   m->head[n] += 2;
@@ -424,7 +423,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     strcpy(folder, fuzz_path("mirror"));
     MUST(mkdir(folder, 0755) == 0, "cannot make %s", folder);
     snprintf(path, sizeof path, "%.100s/board", folder);
-    mac = bb_mac_new(key.secret);
+    bb_hmac_key(&mac, key.secret, sizeof key.secret);
     atexit(end);
   }
   begin(&p, false, CAPACITY, 0);

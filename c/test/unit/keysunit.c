@@ -171,14 +171,13 @@ static void check_records(void) {
 }
 
 static void check_mac(void) {
-  struct bb_mac *mac = bb_mac_new_own(keys[0].secret), *any = bb_mac_new(keys[0].secret);
+  struct bb_hmac key;
   uint8_t own[BB_MAC_BYTES], other[BB_MAC_BYTES];
-  CHECK(bb_mac_make(mac, "x", 1, own) && bb_mac_make(any, "x", 1, other), "made");
+  bb_hmac_key(&key, keys[0].secret, sizeof keys[0].secret);
+  bb_hmac(&key, "x", 1, own);
+  bb_mac(&key, "x", 1, other);
   CHECK(memcmp(own, other, sizeof own) == 0, "whoever makes it");
-  CHECK(!bb_mac_is_openssl(mac) && !bb_mac_is_openssl(any), "no OpenSSL in a program that does not link it");
-  bb_mac_free(mac);
-  bb_mac_free(any);
-  bb_mac_free(NULL);
+  CHECK(!bb_mac_is_openssl(), "no OpenSSL in a program that does not link it");
 }
 
 int main(void) {
