@@ -20,8 +20,10 @@
 #include "stamps.h"
 
 #define BATCH 64
-/* Slots are prefetched so many datagrams ahead: each has 1,280 bytes, and the first-level cache is small. */
-#define AHEAD 3
+/* Records and slots are prefetched so many datagrams ahead. A processor has room for some two dozen lines on their way
+ * and drops what is asked for beyond that, and a slot has 1,280 bytes, and the first-level cache is small. */
+#define RECORDS_AHEAD 8
+#define SLOTS_AHEAD 2
 /* Larger than a report, so that a datagram that is too long is noticed; the kernel cuts the rest. */
 #define ROOM (BB_REPORT_BYTES + 64)
 #define SECOND INT64_C(1000000000)
@@ -216,13 +218,14 @@ static int receive_batch(struct bb_receiver *r, struct listener *l) {
   }
   const int64_t received_ns = bb_clock_ns(CLOCK_MONOTONIC);
   const int64_t distance = stamps_clock_distance();
-  /* A board is larger than a cache. The memory for the nodes of a batch is requested first, so that its latencies
+  /* A board is larger than a cache. The memory for the next nodes of a batch is requested first, so that its latencies
    * overlap. */
   uint64_t expected[BATCH];
   for (int i = 0; i < got; i++) expected[i] = bb_writer_expect(r->writer, r->data[i]);
-  for (int i = 0; i < got; i++) bb_writer_fetch(r->writer, expected[i]);
+  for (int i = 0; i < got && i < RECORDS_AHEAD; i++) bb_writer_fetch(r->writer, expected[i]);
   for (int i = 0; i < got; i++) {
-    if (i + AHEAD < got) bb_writer_fetch_slot(r->writer, expected[i + AHEAD]);
+    if (i + RECORDS_AHEAD < got) bb_writer_fetch(r->writer, expected[i + RECORDS_AHEAD]);
+    if (i + SLOTS_AHEAD < got) bb_writer_fetch_slot(r->writer, expected[i + SLOTS_AHEAD]);
     struct msghdr *m = &r->messages[i].msg_hdr;
     struct bb_arrival arrival = {.expected = expected[i]};
     const struct control control = read_control(m);

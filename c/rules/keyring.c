@@ -11,7 +11,7 @@ _Static_assert(TAG_BYTES % 8 == 0, "and is compared by words");
 struct cluster_key {
   uint16_t id;
   struct bb_hmac hmac;
-  struct bb_hmac *nodes; /* by number of record, 0 where none was derived yet; pages that are not written cost nothing */
+  struct bb_hmac *nodes; /* by number of record, 0 where none was derived yet: such pages cost nothing */
 };
 
 struct bb_keyring {

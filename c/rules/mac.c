@@ -1,7 +1,7 @@
 /* Why the symbols of another program's library are safe to call:
- *   - node is linked with OpenSSL and exports its functions for addons; OpenSSL 3 deprecates those that are called here,
- *     which hash on from a state, but promises that they stay as they are as long as its major version does. Node 20 to
- *     26 have 3.x (`npm run test:long -- nodes` shows it on each).
+ *   - node is linked with OpenSSL and exports its functions for addons; OpenSSL 3 deprecates those that are called
+ *     here, which hash on from a state, but promises that they stay as they are as long as its major version does. Node
+ *     20 to 26 have 3.x (`npm run test:long -- nodes` shows it on each).
  *   - Another major version is not used: OPENSSL_version_major() is asked first. Nor is a library in which one of them
  *     is missing, as with BoringSSL: they are weak, and then NULL.
  *   - Before the first use they have to make one tag just as our own code does. If they do not, our own code makes them
