@@ -15,11 +15,13 @@ import { makeIn } from '../kit/compiling.js';
 import { lacks } from '../kit/lacking.js';
 import { validOf } from '../kit/madeboard.js';
 import { boardPath } from '../kit/places.js';
-import { run } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
 import { unlike } from '../kit/schemacheck.js';
 import { deliver } from '../kit/testwriter.js';
+import { verbRun } from '../kit/verbchild.js';
 import { NOT_WHOLE } from '../kit/whole.js';
+
+const run = verbRun(t);
 
 t.setTimeout(600_000);
 const SECOND = 1_000_000_000n;

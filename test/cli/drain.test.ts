@@ -18,11 +18,14 @@ import { replaceFile } from '../../src/service/replacefile.js';
 import { keepAlive } from '../kit/heart.js';
 import { madeState } from '../kit/madejobs.js';
 import { folder } from '../kit/places.js';
-import { PROGRAM, run, runningOf } from '../kit/program.js';
+import { PROGRAM, runningOf } from '../kit/program.js';
 import { writeCommand } from '../kit/slurmstandin.js';
 import { makeBoard } from '../kit/stateboard.js';
 import { until } from '../kit/until.js';
+import { verbRun } from '../kit/verbchild.js';
 import { NOT_WHOLE } from '../kit/whole.js';
+
+const run = verbRun(t);
 
 const HOSTILE = [
   "it's down; $(touch never) `touch never`",

@@ -33,10 +33,12 @@ import { now } from '../kit/clocks.js';
 import { clean, invalid, needsXmllint } from '../kit/ganglia.js';
 import { type MadeBoard, type MadeNode, madeBoard, NOW } from '../kit/madeboard.js';
 import { boardPath, folder } from '../kit/places.js';
-import { run, startReceiver } from '../kit/program.js';
+import { startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
 import { until } from '../kit/until.js';
-import { verbChild } from '../kit/verbchild.js';
+import { verbChild, verbRun } from '../kit/verbchild.js';
+
+const run = verbRun(t);
 
 t.setTimeout(600_000);
 const runHere = verbChild(t);

@@ -6,9 +6,12 @@ import { join } from 'node:path';
 import t from 'tap';
 import { BoardReader } from '../../src/shm/reader.js';
 import { boardPath, folder } from '../kit/places.js';
-import { run, startReceiver } from '../kit/program.js';
+import { startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
 import { until } from '../kit/until.js';
+import { verbRun } from '../kit/verbchild.js';
+
+const run = verbRun(t);
 
 /** A unit as `systemctl show` prints it. */
 const unit = (name: string, active: string, enabled = 'enabled', condition = 'yes') =>

@@ -16,10 +16,13 @@ import { BoardReader } from '../../src/shm/reader.js';
 import { painter } from '../../src/terminal/style.js';
 import { busy, type MadeNode, madeBoard } from '../kit/madeboard.js';
 import { boardPath, ROOT } from '../kit/places.js';
-import { run, startReceiver } from '../kit/program.js';
+import { startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
 import { settled } from '../kit/sampler.js';
 import { until } from '../kit/until.js';
+import { verbRun } from '../kit/verbchild.js';
+
+const run = verbRun(t);
 
 // Times of day are shown in this time zone.
 process.env.TZ = 'UTC';

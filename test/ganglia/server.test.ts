@@ -1,6 +1,7 @@
 // The server of Ganglia's documents, over real sockets: whole documents or none, a clean end, and clients that stop
 // reading or send too much. Who goes when they are too many: common/crowd.
 //
+// @seconds 13
 // @whole
 
 import { spawn } from 'node:child_process';
@@ -15,9 +16,12 @@ import { GangliaServer, lineOf, type Serve } from '../../src/ganglia-xml/server.
 import { beating, clustersOf, node, type TestBoard, writeBoard } from '../kit/ganglia.js';
 import { lacks } from '../kit/lacking.js';
 import { boardPath } from '../kit/places.js';
-import { type Running, run, start } from '../kit/program.js';
+import { type Running, start } from '../kit/program.js';
 import { until } from '../kit/until.js';
+import { verbRun } from '../kit/verbchild.js';
 import { NOT_WHOLE } from '../kit/whole.js';
+
+const run = verbRun(t);
 
 const MIB = 1 << 20;
 

@@ -32,9 +32,12 @@ import { BoardReader } from '../../src/shm/reader.js';
 import { startIn } from '../kit/hanging.js';
 import { linesIn } from '../kit/journals.js';
 import { folder } from '../kit/places.js';
-import { run, start, startReceiver } from '../kit/program.js';
+import { start, startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
 import { until } from '../kit/until.js';
+import { verbRun } from '../kit/verbchild.js';
+
+const run = verbRun(t);
 
 t.setTimeout(600_000);
 

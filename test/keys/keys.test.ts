@@ -10,8 +10,11 @@ import { decodeReport, REPORT_BYTES } from '../../src/layout/codec.js';
 import { sign } from '../../src/layout/tag.js';
 import { parseKeys } from '../../src/options/keys.js';
 import { folder, ROOT } from '../kit/places.js';
-import { run, start } from '../kit/program.js';
+import { start } from '../kit/program.js';
 import { until } from '../kit/until.js';
+import { verbRun } from '../kit/verbchild.js';
+
+const run = verbRun(t);
 
 const CLUSTER = Buffer.from(Array.from({ length: 32 }, (_, i) => i));
 const NODE = createHmac('sha256', CLUSTER).update('node1').digest();

@@ -15,12 +15,14 @@ import { BoardReader } from '../../src/shm/reader.js';
 import type { Trust } from '../../src/shm/trust.js';
 import { type BoardOptions, openWriter, writerOptions } from '../../src/shm/writer.js';
 import { boardPath, folder, ROOT } from '../kit/places.js';
-import { run, start, startReceiver } from '../kit/program.js';
+import { start, startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
 import { deliver } from '../kit/testwriter.js';
 import { until } from '../kit/until.js';
-import { verbChild } from '../kit/verbchild.js';
+import { verbChild, verbRun } from '../kit/verbchild.js';
 import { agree } from './hmacs.js';
+
+const run = verbRun(t);
 
 type Test = Parameters<typeof boardPath>[0];
 

@@ -78,6 +78,12 @@ export function verbChild(t: Teardown): (argv: readonly string[], env?: Environm
   };
 }
 
+/** The same as `run` of program.ts, without the time for starting Node. */
+export function verbRun(t: Teardown): (argv: readonly string[], env?: Environment) => Promise<Answer> {
+  const ask = verbChild(t);
+  return (argv, env = {}) => ask(argv, { ...process.env, ...env });
+}
+
 // ---- in the child ----
 
 /** Runs each command line that the parent sends, and answers it. */

@@ -15,7 +15,10 @@ import { contentsOf } from '../../src/schedulers/file.js';
 import { atOnce } from '../../src/service/slices.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { boardPath, folder } from '../kit/places.js';
-import { run, startReceiver } from '../kit/program.js';
+import { startReceiver } from '../kit/program.js';
+import { verbRun } from '../kit/verbchild.js';
+
+const run = verbRun(t);
 
 /** The values of a job after half an hour. */
 function after(kind: (typeof KINDS)[number], seed: number, fault?: (typeof FAULTS)[number]) {

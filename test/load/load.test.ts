@@ -10,9 +10,12 @@ import { decodeReport, REPORT_BYTES } from '../../src/layout/codec.js';
 import { Cluster } from '../../src/load/simulatednode.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { boardPath, folder } from '../kit/places.js';
-import { run, startReceiver } from '../kit/program.js';
+import { startReceiver } from '../kit/program.js';
 import { ratesOf } from '../kit/reports.js';
 import { until } from '../kit/until.js';
+import { verbRun } from '../kit/verbchild.js';
+
+const run = verbRun(t);
 
 t.test('reports that are left out count as lost, restarts are counted, silent nodes are not heard', async t => {
   const board = boardPath(t);

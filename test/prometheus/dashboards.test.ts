@@ -17,10 +17,13 @@ import { BOARD_MOST, expand } from '../../src/text/hostlists.js';
 import { lacks } from '../kit/lacking.js';
 import { EVERYTHING, validOf } from '../kit/madeboard.js';
 import { boardPath, ROOT } from '../kit/places.js';
-import { run, start, startReceiver } from '../kit/program.js';
+import { start, startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
 import { until } from '../kit/until.js';
+import { verbRun } from '../kit/verbchild.js';
 import { type Answered, Prometheus, Refusal } from './promserver.js';
+
+const run = verbRun(t);
 
 t.setTimeout(600_000);
 

@@ -19,9 +19,12 @@ import { openWriter } from '../../src/shm/writer.js';
 import { startIn } from '../kit/hanging.js';
 import { poke } from '../kit/linkboard.js';
 import { boardPath, folder } from '../kit/places.js';
-import { type Running, run, start, startReceiver } from '../kit/program.js';
+import { type Running, start, startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
 import { until } from '../kit/until.js';
+import { verbRun } from '../kit/verbchild.js';
+
+const run = verbRun(t);
 
 t.setTimeout(600_000);
 

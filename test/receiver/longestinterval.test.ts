@@ -14,9 +14,12 @@ import { openWriter } from '../../src/shm/writer.js';
 import { anomalies } from '../kit/anomalies.js';
 import { now } from '../kit/clocks.js';
 import { boardPath, folder } from '../kit/places.js';
-import { run, start } from '../kit/program.js';
+import { start } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
 import { until } from '../kit/until.js';
+import { verbRun } from '../kit/verbchild.js';
+
+const run = verbRun(t);
 
 t.setTimeout(600_000);
 const S = 1_000_000_000n;

@@ -1,7 +1,7 @@
 // Another node list, another capacity, removed nodes: by the running receiver, and without one. Nothing else is lost,
 // readers follow by themselves, and a kill at any moment leaves a whole board at the path.
 //
-// @seconds 17
+// @seconds 9
 // @shared 34
 // @whole
 
@@ -16,10 +16,13 @@ import t from 'tap';
 import { BoardReader } from '../../src/shm/reader.js';
 import { editBoard, openWriter } from '../../src/shm/writer.js';
 import { boardPath, folder } from '../kit/places.js';
-import { run, startReceiver } from '../kit/program.js';
+import { startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
 import { until } from '../kit/until.js';
-import { NOT_WHOLE } from '../kit/whole.js';
+import { verbRun } from '../kit/verbchild.js';
+import { NOT_WHOLE, WHOLE } from '../kit/whole.js';
+
+const run = verbRun(t);
 
 const limits = { cluster: '', uncertainAfter: 4500, silentAfter: 10_500 };
 
@@ -278,7 +281,7 @@ t.test('killed at any moment', async t => {
   const COUNT = 20;
   let seen = 1;
   let leftovers = 0;
-  for (let round = 0; round < 30; round++) {
+  for (let round = 0; round < (WHOLE ? 30 : 10); round++) {
     const module = fileURLToPath(new URL('./changing.js', import.meta.url));
     const child = fork(module, [board, String(COUNT), String(seen + 1)]);
     await once(child, 'message');

@@ -14,9 +14,12 @@ import { BoardReader } from '../../src/shm/reader.js';
 import { openWriter } from '../../src/shm/writer.js';
 import { now } from '../kit/clocks.js';
 import { boardPath, folder } from '../kit/places.js';
-import { run, start, startReceiver } from '../kit/program.js';
+import { start, startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
 import { until } from '../kit/until.js';
+import { verbRun } from '../kit/verbchild.js';
+
+const run = verbRun(t);
 
 t.setTimeout(300_000);
 const skip = process.geteuid?.() !== 0 && 'only root may give files away';

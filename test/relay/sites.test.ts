@@ -2,7 +2,7 @@
 // mirror that was started first becomes whole; and servers and a relay that are killed or frozen cost it some time in
 // which nothing is known, but no wrong verdict.
 //
-// @seconds 31
+// @seconds 21
 // @waits
 // @rest
 
@@ -14,9 +14,12 @@ import { BoardReader } from '../../src/shm/reader.js';
 import { mirrorText } from '../../src/shm/sentences.js';
 import { noServers, type Server, startServers } from '../kit/natsservers.js';
 import { folder } from '../kit/places.js';
-import { run, start, startReceiver } from '../kit/program.js';
+import { start, startReceiver } from '../kit/program.js';
 import { unlike } from '../kit/schemacheck.js';
 import { until } from '../kit/until.js';
+import { verbRun } from '../kit/verbchild.js';
+
+const run = verbRun(t);
 
 t.setTimeout(600_000);
 const skip = noServers();

@@ -11,9 +11,11 @@ import { lookOn } from '../../src/schedulers/bridge/boardlook.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { noServers } from '../kit/natsservers.js';
 import { INSIDE, inOwnNetwork } from '../kit/network.js';
-import { run } from '../kit/program.js';
 import { until } from '../kit/until.js';
+import { verbRun } from '../kit/verbchild.js';
 import { Sites, type Watched } from './relaysites.js';
+
+const run = verbRun(t);
 
 t.setTimeout(600_000);
 

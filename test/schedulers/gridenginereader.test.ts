@@ -10,9 +10,12 @@ import type { SchedulerState } from '../../src/schedulerfile/statefile.js';
 import { meaningOf, parseHosts, parseJobs } from '../../src/schedulers/gridengine/answers.js';
 import { gridEngine } from '../../src/schedulers/gridengine/gridengine.js';
 import { boardPath, folder, ROOT } from '../kit/places.js';
-import { run, start, startReceiver } from '../kit/program.js';
+import { start, startReceiver } from '../kit/program.js';
 import { writeCommand } from '../kit/slurmstandin.js';
 import { until } from '../kit/until.js';
+import { verbRun } from '../kit/verbchild.js';
+
+const run = verbRun(t);
 
 t.setTimeout(600_000);
 

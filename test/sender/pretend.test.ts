@@ -7,7 +7,10 @@ import { bitNames, decodeReport } from '../../src/layout/codec.js';
 import { readPretence } from '../../src/sender/pretend.js';
 import { InputError } from '../../src/text/text.js';
 import { folder, memoryFolder, ROOT } from '../kit/places.js';
-import { run, start } from '../kit/program.js';
+import { start } from '../kit/program.js';
+import { verbRun } from '../kit/verbchild.js';
+
+const run = verbRun(t);
 
 const KEYS = `t_real_ns = 1700000000123456789
 t_boot_ns = 5000000000000

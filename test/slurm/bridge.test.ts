@@ -12,10 +12,13 @@ import { OrdersFollower } from '../../src/schedulerfile/orderfile.js';
 import type { LastTick } from '../../src/schedulers/bridge/bridgestatus.js';
 import { readJournal } from '../../src/schedulers/bridge/journal.js';
 import { boardPath, folder } from '../kit/places.js';
-import { run, start, startReceiver } from '../kit/program.js';
+import { start, startReceiver } from '../kit/program.js';
 import { nodeNames, Slurm, withSlurm } from '../kit/realslurm.js';
 import { until } from '../kit/until.js';
+import { verbRun } from '../kit/verbchild.js';
 import { keyFile, SigningNodes } from './signingnodes.js';
+
+const run = verbRun(t);
 
 t.setTimeout(600_000);
 

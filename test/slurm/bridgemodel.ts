@@ -235,15 +235,24 @@ export class Cluster {
     return { heartbeatAgeMs: 50, ...this.board, nodes: new Map(nodes) };
   }
 
+  /** What was listed of nodes that nothing has been said of; most stay so. */
+  readonly #usual = new Map<string, OrderedNode>();
+
   listed(name: string): OrderedNode {
     const { state, reason, slurmdStartMs, isSlurmdUp } = this.node(name);
+    const usual = `${name} ${slurmdStartMs}`;
+    const isUsual = state === 'IDLE' && reason === undefined;
+    const before = isUsual ? this.#usual.get(usual) : undefined;
+    if (before !== undefined) return before;
     const down = state.startsWith('DOWN') && !isSlurmdUp ? '+NOT_RESPONDING' : '';
-    return slurmNode(name, `${state}${down}`, {
+    const node = slurmNode(name, `${state}${down}`, {
       cpus_used: /^(?:MIXED|ALLOCATED)/.test(state) ? 1 : undefined,
       reason,
       reason_s: reason === undefined ? undefined : this.nowMs / 1000,
       daemon_start_s: Math.floor(slurmdStartMs / 1000),
     });
+    if (isUsual) this.#usual.set(usual, node);
+    return node;
   }
 
   get slurm(): Controller {

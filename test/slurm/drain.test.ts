@@ -12,9 +12,12 @@ import t, { type Test } from 'tap';
 import { drainOf } from '../../src/schedulerfile/drains.js';
 import type { SchedulerState } from '../../src/schedulerfile/statefile.js';
 import { folder } from '../kit/places.js';
-import { PROGRAM, run, runningOf, start } from '../kit/program.js';
+import { PROGRAM, runningOf, start } from '../kit/program.js';
 import { nodeNames, Slurm, withSlurm } from '../kit/realslurm.js';
 import { until } from '../kit/until.js';
+import { verbRun } from '../kit/verbchild.js';
+
+const run = verbRun(t);
 
 t.setTimeout(600_000);
 

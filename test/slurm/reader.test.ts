@@ -36,10 +36,13 @@ import { FileFollower } from '../../src/service/leftfile.js';
 import { replaceFile } from '../../src/service/replacefile.js';
 import { attempt } from '../../src/text/failure.js';
 import { boardPath, folder } from '../kit/places.js';
-import { run, start, startReceiver } from '../kit/program.js';
+import { start, startReceiver } from '../kit/program.js';
 import { standIn, writeCommand } from '../kit/slurmstandin.js';
 import { until } from '../kit/until.js';
+import { verbRun } from '../kit/verbchild.js';
 import { NOT_WHOLE } from '../kit/whole.js';
+
+const run = verbRun(t);
 
 t.setTimeout(600_000);
 

@@ -10,9 +10,12 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { SchedulerState } from '../../src/schedulerfile/statefile.js';
 import { boardPath, folder } from '../kit/places.js';
-import { run, start, startReceiver } from '../kit/program.js';
+import { start, startReceiver } from '../kit/program.js';
 import { nodeNames, Slurm, withSlurm } from '../kit/realslurm.js';
 import { until } from '../kit/until.js';
+import { verbRun } from '../kit/verbchild.js';
+
+const run = verbRun(t);
 
 t.setTimeout(600_000);
 

@@ -1,6 +1,7 @@
 // The API of the wall: every answer agrees with the OpenAPI document, nodes are as in `status --json`, and an invalid
 // request is refused in a sentence.
 //
+// @seconds 15
 // @whole
 
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -13,11 +14,14 @@ import { Chosen, Grouped } from '../../src/web/layouts.js';
 import { RIVER } from '../../src/web/wire.js';
 import { board as boardOf } from '../kit/ganglia.js';
 import { boardPath, folder } from '../kit/places.js';
-import { run, start, startReceiver } from '../kit/program.js';
+import { start, startReceiver } from '../kit/program.js';
 import { objections } from '../kit/schemacheck.js';
 import { until } from '../kit/until.js';
+import { verbRun } from '../kit/verbchild.js';
 import { NOT_WHOLE } from '../kit/whole.js';
 import { ask, startWeb, WallClient } from './webclient.js';
+
+const run = verbRun(t);
 
 interface Node {
   name: string;

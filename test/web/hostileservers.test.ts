@@ -2,7 +2,8 @@
 // has its schema; the texts come back equal, or as the one replacement of that output; what is shown in a browser or a
 // terminal has no character that it would obey.
 //
-// @seconds 60
+// @seconds 47
+// @waits
 // @rest
 
 import { createSocket } from 'node:dgram';
@@ -19,13 +20,17 @@ import { clean, parse as parseXml } from '../kit/ganglia.js';
 import { keepAlive } from '../kit/heart.js';
 import { HOSTILE, hostileScheduler, keptOf, nodes, osReleaseOf, UNSEEN, withoutEnds } from '../kit/hostiletexts.js';
 import { boardPath, folder } from '../kit/places.js';
-import { type Running, run, start, startReceiver } from '../kit/program.js';
+import { type Running, start, startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
 import { objections } from '../kit/schemacheck.js';
 import { until } from '../kit/until.js';
+import { verbRun } from '../kit/verbchild.js';
+import { todayOf } from '../kit/whole.js';
 import { parse as parseMetrics } from '../prometheus/expositionparser.js';
 import { holds, look } from './browsing.js';
 import { ask } from './webclient.js';
+
+const run = verbRun(t);
 
 /** As terminals, XML and the page have it. */
 const shown = (text: string) =>
@@ -174,7 +179,7 @@ t.test('the journal, its events and its jobs', async t => {
           .split('\n')
           .slice(0, -1),
       );
-  for (const [i, reason] of SAID.entries()) {
+  for (const [i, reason] of todayOf([...SAID.entries()], 3)) {
     const { code, stderr } = await run(['ack', 'root_readonly', '--until', '+1h', '--reason', reason, ...JOBS]);
     t.notMatch(withoutEnds(stderr), UNSEEN);
     if (code === 2) t.match(stderr, /^beoboard ack: /, `${i}: it is refused in a sentence`);
@@ -221,7 +226,7 @@ t.test('the journal, its events and its jobs', async t => {
 t.test('the name of a cluster', async t => {
   const key = join(folder(t), 'key');
   t.equal((await run(['keygen', '--relay', key])).code, 0);
-  for (const [i, text] of HOSTILE.entries()) {
+  for (const [i, text] of todayOf([...HOSTILE.entries()], 2)) {
     const path = boardPath(t);
     const settings = { uncertainAfter: 60_000, silentAfter: 120_000, nodes: ['n1'] };
     const writer = openWriter({ path, cluster: text, capacity: 8, ...settings });

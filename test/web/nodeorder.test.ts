@@ -1,6 +1,6 @@
 // The nodes in an order, under attack: every page of 2,000 nodes by fields that all share, that few have, or that are
 // texts; pages far behind the end; lists, fields and questions that are too many; and that looks go on meanwhile.
-// @seconds 15
+// @seconds 6
 // @shared 8
 // @rest
 
@@ -15,8 +15,11 @@ import { Wall } from '../../src/web/wall.js';
 import { Watcher } from '../../src/web/watcher.js';
 import { board as boardOf } from '../kit/ganglia.js';
 import { boardPath } from '../kit/places.js';
-import { run, start, startReceiver } from '../kit/program.js';
+import { start, startReceiver } from '../kit/program.js';
 import { until } from '../kit/until.js';
+import { verbRun } from '../kit/verbchild.js';
+
+const run = verbRun(t);
 
 const SIZE = 2000;
 const PAGES = SIZE / 200;

@@ -22,9 +22,10 @@ import { VALUE_MOST } from '../../src/web/wire.js';
 import { NO_BROWSER } from '../kit/browser.js';
 import { Namespace, noNamespaces } from '../kit/netns.js';
 import { boardPath, folder, type Teardown } from '../kit/places.js';
-import { PROGRAM, run, start, startReceiver } from '../kit/program.js';
+import { PROGRAM, start, startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
 import { until } from '../kit/until.js';
+import { verbRun } from '../kit/verbchild.js';
 import {
   colours,
   holds,
@@ -38,6 +39,8 @@ import {
   tickOf,
 } from './browsing.js';
 import { startWeb } from './webclient.js';
+
+const run = verbRun(t);
 
 const skip = NO_BROWSER ?? false;
 const noNats = !process.env.CI && spawnSync('nats-server', ['--version']).status !== 0 && 'there is no nats-server';

@@ -1,15 +1,18 @@
 // The table below the map: groups, and the nodes of one as `beoboard status` shows them; by click and key in every order,
 // a page at a time.
 //
-// @seconds 8
+// @seconds 25
+// @waits
 // @rest
 
 import type { Page } from 'playwright-core';
 import t from 'tap';
 import { compareNames } from '../../src/text/hostlists.js';
 import { NO_BROWSER } from '../kit/browser.js';
-import { run } from '../kit/program.js';
+import { verbRun } from '../kit/verbchild.js';
 import { holds, look, shown, startLoad, startWall } from './browsing.js';
+
+const run = verbRun(t);
 
 const skip = NO_BROWSER ?? false;
 

@@ -11,9 +11,12 @@ import { Grouped } from '../../src/web/layouts.js';
 import { cellValue, type WatcherTick } from '../../src/web/watcher.js';
 import { AUTO, CELL, NOT_MEASURED, numberOf, RIVER, STATES, VALUE_MOST } from '../../src/web/wire.js';
 import { boardPath } from '../kit/places.js';
-import { run, start, startReceiver } from '../kit/program.js';
+import { start, startReceiver } from '../kit/program.js';
 import { until } from '../kit/until.js';
+import { verbRun } from '../kit/verbchild.js';
 import { ask, startWeb, WallClient } from './webclient.js';
+
+const run = verbRun(t);
 
 t.test('states have the numbers of the board', async t => {
   t.strictSame(STATES, terms.node_state);

@@ -2,6 +2,7 @@
 // there and back, and every way in which a link may end.
 //
 // @seconds 16
+// @waits
 // @rest
 
 import { execFileSync } from 'node:child_process';
@@ -17,8 +18,11 @@ import { SampleReader, toldValues } from '../../src/zoom/samplevalues.js';
 import { compileMon } from '../kit/compiling.js';
 import { startMon } from '../kit/mon.js';
 import { folder } from '../kit/places.js';
-import { run, start } from '../kit/program.js';
+import { start } from '../kit/program.js';
 import { until } from '../kit/until.js';
+import { verbRun } from '../kit/verbchild.js';
+
+const run = verbRun(t);
 
 t.setTimeout(600_000);
 
