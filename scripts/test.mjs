@@ -71,10 +71,11 @@ if (wanted.length === 0) {
   process.exit(2);
 }
 
-/** What `npm test` may take at once, MiB. */
-const [SHARED_MIB, MEMORY_MIB] = [40, 1536];
+/** What `npm test` may take at once, MiB; the rest may take a quarter of what /dev/shm has. */
+const free = sharedMemory()?.free ?? 0;
+const [SHARED_MIB, MEMORY_MIB] = [part === '--short' ? 40 : Math.max(40, free / 4), 1536];
 const lacking = [
-  [sharedMemory()?.free ?? 0, SHARED_MIB, 'of /dev/shm'],
+  [free, SHARED_MIB, 'of /dev/shm'],
   [freeMemory(), MEMORY_MIB, 'of memory'],
 ].filter(([free, needed]) => part === '--short' && words.length === 0 && free < needed);
 for (const [free, needed, what] of lacking)
@@ -217,8 +218,8 @@ function idleSoFar() {
 }
 
 /**
- * Many wait some of their time: one more begins whenever a fifth of the processors had nothing to do for a second, and
- * half of the memory is free that they may take.
+ * Many wait some of their time: one more begins whenever a fifth of the processors had nothing to do for a second (in the
+ * rest, where most are long, a tenth), and half of the memory is free that they may take.
  */
 async function moreWhileIdle(...queues) {
   const began = [];
@@ -226,7 +227,8 @@ async function moreWhileIdle(...queues) {
   while (queues.some(queue => queue.length > 0)) {
     await setTimeout(1000);
     const [idleNow, allNow] = idleSoFar();
-    const isIdle = (idleNow - idle) / (allNow - all) > 1 / 5 && measured.last.pss < MEMORY_MIB / 2;
+    const isIdle =
+      (idleNow - idle) / (allNow - all) > (part === '--short' ? 1 / 5 : 1 / 10) && measured.last.pss < MEMORY_MIB / 2;
     const test = isIdle ? await next(...queues) : undefined;
     if (test !== undefined) began.push(runOne(test));
     [idle, all] = [idleNow, allNow];

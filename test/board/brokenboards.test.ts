@@ -515,7 +515,7 @@ const every = groups.flatMap(([, boards]) => boards);
 /** With them the good one, because what is said as to that is not repeated. */
 const all = process.argv.includes('--write')
   ? every
-  : [...new Set([...every.filter(({ name }) => name === 'good'), ...partOf(every, 10, SEED)])];
+  : [...new Set([...every.filter(({ name }) => name === 'good'), ...partOf(every, 10, SEED, 3)])];
 
 async function askAll(): Promise<Map<string, Asked>> {
   const answers = new Map<string, Asked>();

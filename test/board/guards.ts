@@ -471,7 +471,7 @@ const LOADS = 9;
  */
 export function takeAway(t: Test, which: 'some' | 'all', seed: number): void {
   const herd7 = spawnSync('herd7', ['-version']).error === undefined;
-  for (const [what, edits, finders] of which === 'all' ? guards : guards.filter((_, i) => (i + seed) % 8 === 0))
+  for (const [what, edits, finders] of which === 'all' ? guards : guards.filter((_, i) => (i + seed) % 12 === 0))
     t.test(`taken away: ${what}`, { buffered: true, timeout: 600_000 }, async t => {
       const from = edited(t, edits);
       const built = new Map<Program, Run>();

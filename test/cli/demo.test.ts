@@ -1,7 +1,7 @@
 // `npm start` and `beoboard demo`: what they show, with and without a terminal, and that nothing is left behind, however
 // they end.
 //
-// @seconds 70
+// @seconds 21
 // @waits
 // @rest
 

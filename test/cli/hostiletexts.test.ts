@@ -2,7 +2,7 @@
 // parses and has its schema; the texts come back equal, or cut and marked; and nothing in it controls a terminal. And no
 // setting is kept in a module of which two parts of the program have a copy each.
 //
-// @seconds 60
+// @seconds 18
 // @whole
 
 import { spawnSync } from 'node:child_process';
@@ -27,7 +27,7 @@ import {
 import { folder, ROOT } from '../kit/places.js';
 import { PROGRAM } from '../kit/program.js';
 import { unlike } from '../kit/schemacheck.js';
-import { WHOLE } from '../kit/whole.js';
+import { todayOf, WHOLE } from '../kit/whole.js';
 import { writtenBoard } from '../kit/writtenboard.js';
 
 const [UTF8, ASCII] = ['C.UTF-8', 'POSIX'];
@@ -116,14 +116,15 @@ t.test('JSON of every verb', async t => {
 });
 
 t.test('text of every verb', { skip: !WHOLE && 'npm run test:rest runs it' }, async t => {
-  for (const argv of [
+  const lines = [
     ...['status', 'jobs', 'users', 'ack', 'check', 'nodes'].map(verb => [verb, ...JOBS]),
     ...['odd', 'dump', 'xml', 'metrics'].map(verb => [verb, ...AT]),
     ...[['-l'], ['--csv'], ['--jobs'], ['-x']].map(more => ['status', ...JOBS, ...more]),
     ...nodes.map(name => ['show', name, ...JOBS]),
     ['status', ...AT, '--csv', '-o', 'os_release'],
     ['events', ...AT, '--last', '9', '--for', '10ms'],
-  ])
+  ];
+  for (const argv of todayOf(lines, 2))
     for (const locale of [UTF8, ASCII]) {
       const text = bytesOf(argv, locale);
       if (argv[0] !== 'metrics') t.notMatch(withoutEnds(text), UNSEEN, `${argv.join(' ')} ${locale}`);

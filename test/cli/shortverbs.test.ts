@@ -2,7 +2,7 @@
 // down or dark, with rejections and with unreadable files, for every option that both have, they print exactly the same
 // and end with the same code.
 //
-// @seconds 33
+// @seconds 23
 // @whole
 
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
@@ -845,7 +845,7 @@ t.test('every board that can be read, and every one that cannot', async t => {
   // `sparse-many` has 16 million records, and reading a name maps a page of shared memory for each: more than this
   // machine has.
   const compared = all.filter(({ name }) => name !== 'sparse-many' && !BEYOND_NUMBERS.includes(name));
-  const boards = partOf(compared, 10, SEED);
+  const boards = partOf(compared, 20, SEED, 3);
   const differ: unknown[] = [];
   let answered = 0;
   const look = async (board: BrokenBoard, question: Question) => {
@@ -956,7 +956,7 @@ t.test('invalid command lines', async t => {
     ].map((argv): [VerbName, string[]] => ['check', argv]),
   ];
   const differ: unknown[] = [];
-  for (const [verb, argv] of partOf(rows, 4, SEED)) {
+  for (const [verb, argv] of partOf(rows, 4, SEED, 2)) {
     const full = argv.includes('--board') || argv[0] === '--' ? argv : ['--board', none, ...argv];
     const { c, ts } = await askBoth({ verb, argv: full });
     if (

@@ -1,7 +1,7 @@
 // The status of boards made by hand, as text that can be read from top to bottom. To write it again, after looking at
 // why: node dist/test/cli/status.test.js --write
 //
-// @seconds 14
+// @seconds 25
 // @whole
 
 import { spawnSync } from 'node:child_process';

@@ -1,18 +1,19 @@
 // Which nodes fell silent together: for nodes that died one by one this is hardly ever said, for a rack that died at
 // once always. With more trials: npm run test:long -- together.
 //
+// @seconds 15
 // @rest
 
 import t from 'tap';
 import { fellTogether } from '../../src/changes/silences.js';
-import { SEED } from '../kit/whole.js';
+import { SEED, todayOf } from '../kit/whole.js';
 import { chanceOf, falselySaid, rightlySaid } from './silences.js';
 
 t.comment(`seed ${SEED}, another one by SEED=n`);
 t.setTimeout(600_000);
 
 t.test('nodes that die one by one', async t => {
-  for (const [count, overS, intervalS, most] of [
+  const clusters = [
     [3, 5, 1, 0],
     [12, 5, 1, 4],
     [200, 5, 1, 1],
@@ -22,7 +23,8 @@ t.test('nodes that die one by one', async t => {
     [200, 600, 1, 1],
     [30, 60, 10, 5],
     [100, 600, 10, 1],
-  ] as const) {
+  ] as const;
+  for (const [count, overS, intervalS, most] of todayOf(clusters, 3)) {
     // With many nodes a trial takes longer, and has more chances to be wrong.
     const trials = count < 100 ? 200 : 20;
     const told = falselySaid(trials, count, overS, intervalS, chanceOf(SEED));

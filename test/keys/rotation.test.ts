@@ -2,7 +2,7 @@
 // (namespaces): a receiver and senders as the user beoboard, whose files they make. And what happens when a key file has
 // the wrong owner.
 //
-// @seconds 12
+// @seconds 5
 // @waits
 // @rest
 

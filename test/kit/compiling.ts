@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { basename, join, relative } from 'node:path';
 import { lacks } from './lacking.js';
 import { folder, ROOT, type Teardown } from './places.js';
-import { WHOLE } from './whole.js';
+import { todayOf, WHOLE } from './whole.js';
 
 /** How to compile: variables for make such as `CC`, `CFLAGS` and `LDFLAGS`. */
 export type Make = Record<string, string>;
@@ -94,18 +94,20 @@ type Name = keyof typeof BUILDS;
 /** What every machine can compile that can compile the addon. */
 const ANYWHERE: readonly Name[] = ['dynamic'];
 
+const byDays = ([first, ...more]: readonly Name[]) => [first, ...todayOf(more, more.length)];
+
 /** These have no headers of the kernel, which the receiver wants. */
 export const OF_MUSL: readonly Name[] = ['installed', 'clangMusl'];
 
 /**
- * The builds that a test is run with: the usual ones, of which each finds what no other finds; in `npm test` one, and in
- * the matrix all but those that there cannot be.
+ * The builds that a test is run with: the usual ones, of which each finds what no other finds, of more than two the first
+ * and by days the others; in `npm test` one, and in the matrix all but those that there cannot be.
  */
 export const builds = (usual: readonly Name[], never: readonly Name[] = []): Build[] =>
   Object.entries<Omit<Build, 'name' | 'skip' | 'under'> & { under?: string[]; packages: string; needs: string[] }>(
     BUILDS,
   )
-    .filter(([name]) => IN_MATRIX || (WHOLE ? usual : ANYWHERE).some(one => one === name))
+    .filter(([name]) => IN_MATRIX || (WHOLE ? byDays(usual) : ANYWHERE).some(one => one === name))
     .filter(([name]) => never.every(one => one !== name))
     .map(([name, { packages, needs, ...build }]) => ({ name, under: [], ...build, skip: lacks(packages, ...needs) }));
 

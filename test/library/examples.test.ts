@@ -2,6 +2,7 @@
 // read the layout themselves, with a writer at full speed.
 //
 // @seconds 15
+// @waits
 // @rest
 
 import { spawn, spawnSync } from 'node:child_process';

@@ -1086,7 +1086,7 @@ t.test('its rates are those of src/shm/rates.ts', async t => {
       .map(item => [pick(1000), item] as const)
       .sort((a, b) => a[0] - b[0])
       .map(([, item]) => item);
-  const pairs = Array.from({ length: 3000 }, () => {
+  const pairs = Array.from({ length: 1000 }, () => {
     const before: Record<string, unknown> = Object.fromEntries(
       counters.map(([field, { type }]) => [field, value(type)]),
     );
@@ -1141,7 +1141,7 @@ t.test('its rates are those of src/shm/rates.ts', async t => {
       );
   });
   t.strictSame(wrong.slice(0, 5), []);
-  t.ok(shares > 300 && some > 1000, `${shares} with shares, ${some} with retransmissions`);
+  t.ok(shares > 100 && some > 300, `${shares} with shares, ${some} with retransmissions`);
   t.test('and go on beyond 2^53, where numbers of JavaScript end', async t => {
     const at = (tcp_retrans: bigint, t_boot_ns: bigint) =>
       makeReport({ valid: 1n << BigInt(bits.valid.tcp), tcp_retrans, t_boot_ns });

@@ -125,7 +125,7 @@ t.test('each fault of hardware is marked by its reading', async t => {
     t.same(marked(scene.last), [`n3 ${reading}`]);
     const old = new Scene(16);
     old.other.set('n3', { ...values });
-    old.for(60 * MINUTE);
+    old.for(20 * MINUTE);
     const isFault = COMPARED.find(one => one.reading === reading)?.class === 'fault';
     // Of errors and throttling, it is their growth that counts.
     const isSeen = isFault && !/_events|edac/.test(reading);

@@ -1,7 +1,7 @@
 // The groups of packaging/clustershell in ClusterShell's own nodeset, on a board with nodes in several states, with and
 // without jobs; and names that would be commands to a shell.
 //
-// @seconds 20
+// @seconds 13
 // @rest
 
 import { spawn } from 'node:child_process';

@@ -3,7 +3,7 @@
 //   npm run build && npm run bench -- counts --markdown
 //
 // @rest
-// @seconds 120
+// @seconds 50
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

@@ -4,7 +4,7 @@
 // That machine is this one, in namespaces: with its own network and host name, and an empty /dev/shm and /run. Files
 // written to this clone, /etc, /usr and /tmp are in overlays in memory, which go with the namespaces.
 //
-// @seconds 45
+// @seconds 35
 // @rest
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';

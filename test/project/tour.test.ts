@@ -2,7 +2,7 @@
 // what the program prints, except its numbers. A comment before the screen has numbers that matter: `<!-- until PATTERN
 // -->` waits for them. `node dist/test/project/tour.test.js --write` writes the screens anew.
 //
-// @seconds 60
+// @seconds 42
 // @waits
 // @rest
 

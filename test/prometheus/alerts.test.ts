@@ -1,7 +1,7 @@
 // The alerts from end to end: real receivers, a real exporter, Prometheus and Alertmanager with our files, ten times as
 // fast, and who gets the messages. alerts.long.test.ts tests the shipped intervals, and resolved alerts.
 //
-// @seconds 37
+// @seconds 25
 // @waits
 // @rest
 

@@ -1,7 +1,7 @@
 // `beoboard prometheus` over HTTP, as programs, browsers and attackers use it, and `beoboard metrics`, which prints the
 // same. Traffic only on this machine; needs no Prometheus.
 //
-// @seconds 13
+// @seconds 19
 // @rest
 
 import { spawn } from 'node:child_process';

@@ -2,7 +2,7 @@
 // exporters, of which one looks after each change and one seldom; and a board that has not heard of the changes. Nothing
 // is claimed that did not happen, and no series falls. Energy is not among them: it is exported as power.
 //
-// @seconds 50
+// @seconds 35
 // @waits
 // @rest
 

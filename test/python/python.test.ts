@@ -2,7 +2,7 @@
 // libraries; types by mypy. What it does is asked in Python, by test_module.py. debians.long.test.ts has this done by the
 // Python of other systems, with the module that is installed there.
 //
-// @seconds 15
+// @seconds 3
 // @whole
 
 import { spawnSync } from 'node:child_process';

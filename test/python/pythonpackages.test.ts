@@ -1,6 +1,6 @@
 // The packages of the Python module: a deb in a Debian with nothing else of ours, what an rpm has, wheel and sdist.
 //
-// @seconds 20
+// @seconds 7
 // @rest
 
 import { spawnSync } from 'node:child_process';

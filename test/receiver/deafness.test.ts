@@ -2,7 +2,7 @@
 // intervals may have grown meanwhile. With a real receiver in its own namespaces. What follows for nodes that grow is in
 // sender/longrunning.test.ts, with simulated clocks, and in growth.long.test.ts.
 //
-// @seconds 30
+// @seconds 21
 // @waits
 // @rest
 

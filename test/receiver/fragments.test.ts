@@ -1,7 +1,7 @@
 // Reports that come in IP fragments, because the way to the master has a small MTU: a flood of incomplete fragments keeps
 // them from being joined, and nobody may be called silent for it. With a real receiver in namespaces of its own.
 //
-// @seconds 25
+// @seconds 14
 // @waits
 // @rest
 

@@ -2,7 +2,7 @@
 // report, in our own namespaces with real datagrams. A program that asks libbeoboard all the time records the state of
 // each node.
 //
-// @seconds 60
+// @seconds 42
 // @waits
 // @rest
 

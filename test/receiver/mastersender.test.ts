@@ -1,7 +1,7 @@
 // A master that is a node, too: what its own sender reports proves nothing of its links. Ten scenes of many; all are in
 // mastersender.long.test.ts. In namespaces of their own, with real datagrams.
 //
-// @seconds 30
+// @seconds 14
 // @shared 10
 // @waits
 // @rest

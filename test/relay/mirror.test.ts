@@ -2,7 +2,7 @@
 // and clocks: no node is called silent that a master heard within the limit, none live that no master heard; and
 // afterwards the mirror agrees with the master.
 //
-// @seconds 14
+// @seconds 30
 // @rest
 
 import { randomBytes } from 'node:crypto';

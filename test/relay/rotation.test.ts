@@ -1,7 +1,7 @@
 // A password and a server that are changed while relay and mirror run, by a real NATS server: nothing is restarted, and
 // the mirror knows its nodes again. SIGHUP reads options again, and ends neither.
 //
-// @seconds 12
+// @seconds 4
 // @waits
 // @rest
 

@@ -1,7 +1,7 @@
 // One difference of a node is one `odd` of the journal, whoever of reader, receiver and journal ends and comes again
 // meanwhile: as processes, with a job of a file.
 //
-// @seconds 120
+// @seconds 64
 // @waits
 // @rest
 

@@ -3,6 +3,7 @@
 // are bad is what c/sensor says, also on random boards. OAR's own module is called if it is installed.
 //
 // @seconds 8
+// @waits
 // @rest
 
 import { execFileSync, spawn, spawnSync } from 'node:child_process';

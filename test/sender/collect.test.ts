@@ -1,6 +1,7 @@
 // The collecting part of the sender on trees of files that this test writes: two ticks field by field, corrupt trees,
 // traps; and on this machine's own /proc.
 //
+// @seconds 13
 // @whole
 
 import { execFileSync } from 'node:child_process';

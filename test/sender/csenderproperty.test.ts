@@ -1,7 +1,7 @@
 // Both senders with the same corrupt trees: whatever is wrong with a file, they leave out the same readings, and log
 // the same. The C sender is built to end at the first access outside of an object.
 //
-// @seconds 11
+// @seconds 5
 // @shared 34
 // @whole
 

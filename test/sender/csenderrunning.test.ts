@@ -1,6 +1,6 @@
 // The sender in C in place of the other: every option, and the tests of a running sender once more.
 //
-// @seconds 40
+// @seconds 32
 // @waits
 // @rest
 
@@ -17,6 +17,7 @@ import { Manager } from '../kit/manager.js';
 import { folder, memoryFolder, ROOT } from '../kit/places.js';
 import { askC, askHere } from '../kit/twosenders.js';
 import { until } from '../kit/until.js';
+import { todayOf } from '../kit/whole.js';
 
 t.setTimeout(600_000);
 // These tests mostly wait, so several run at the same time.
@@ -27,17 +28,20 @@ t.jobs = 7;
 const sender = compileSender(t);
 const dynamic = compileSender(t, DYNAMIC);
 
-for (const [file, program] of [
-  ['sender/hang', dynamic],
-  ['sender/longrunning', sender],
-  ['sender/pacefile', sender],
-  ['sender/reconfigure', sender],
-  ['sender/stops', sender],
-  ['sender/send', sender],
-  ['sender/destinations', sender],
-  ['sender/unreachable', sender],
-  ['keys/keys', sender],
-] as const)
+for (const [file, program] of todayOf(
+  [
+    ['sender/hang', dynamic],
+    ['sender/longrunning', sender],
+    ['sender/pacefile', sender],
+    ['sender/reconfigure', sender],
+    ['sender/stops', sender],
+    ['sender/send', sender],
+    ['sender/destinations', sender],
+    ['sender/unreachable', sender],
+    ['keys/keys', sender],
+  ] as const,
+  3,
+))
   t.spawn(
     process.execPath,
     [join(ROOT, 'dist', 'test', `${file}.test.js`)],

@@ -1,7 +1,7 @@
 // Counters that go back, and those of the whole 64-bit range: both senders make the same shares of /proc/stat, and those
 // that the contract says, which are computed here once more.
 //
-// @seconds 15
+// @seconds 3
 // @rest
 
 import fc from 'fast-check';

@@ -1,7 +1,7 @@
 // As many of a kind as the contract takes, and one more: then nothing of them is measured, and the log says so once. Both
 // senders report and log the same.
 //
-// @seconds 30
+// @seconds 12
 // @rest
 
 import { mkdirSync } from 'node:fs';

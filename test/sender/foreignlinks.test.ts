@@ -1,7 +1,7 @@
 // Network interfaces of other machines: traffic is counted once, whichever of several interfaces shows it, and by both
 // senders alike.
 //
-// @seconds 12
+// @seconds 5
 // @rest
 
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

@@ -1,7 +1,7 @@
 // Slow sources of machines that others have: names that the kernel numbers otherwise, items that cannot be read among
 // those that can, and more of them than a sender takes. Both senders report and log the same.
 //
-// @seconds 20
+// @seconds 9
 // @shared 5
 // @whole
 

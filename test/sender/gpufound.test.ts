@@ -1,7 +1,7 @@
 // Which GPU is which, and which is lost: what NVML's stand-in, the PCI bus, AMD's files and the table of the GPU helper
 // say together, step by step. No GPU takes part.
 //
-// @seconds 40
+// @seconds 19
 // @waits
 // @rest
 

@@ -1,7 +1,7 @@
 // Nothing that hangs silences a node: a real sender, a real socket, and file systems that hang in statfs, in lookups,
 // opening and reading. Not one report is late or missing, the other sources continue, and what hung recovers.
 //
-// @seconds 28
+// @seconds 21
 // @waits
 // @rest
 

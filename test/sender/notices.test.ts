@@ -1,7 +1,7 @@
 // The sender in C wakes its second thread only where there is something to read: what others write is noticed when it
 // changes, in whatever way, and its age goes on.
 //
-// @seconds 45
+// @seconds 30
 // @waits
 // @rest
 

@@ -2,7 +2,7 @@
 // continues, and what it logs. For both senders. Runs itself again in its own network namespace, with its own name
 // service.
 //
-// @seconds 36
+// @seconds 25
 // @waits
 // @rest
 

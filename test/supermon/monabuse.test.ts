@@ -1,7 +1,7 @@
 // What clients of beoboard-mon may do to it: ask too often, by too many connections, in endless words, and never read.
 // Its memory does not grow, and the others are served.
 //
-// @seconds 12
+// @seconds 19
 // @waits
 // @rest
 

@@ -1,7 +1,7 @@
 // What the wall tells of a journal: the last hour, then what is written; and of one that is killed, removed, unreadable,
 // torn or followed by another segment.
 //
-// @seconds 15
+// @seconds 9
 // @waits
 // @rest
 

@@ -1,7 +1,7 @@
 // What changed, in a real browser: events as they happen and of before the page was opened, filtered by what is chosen and
 // by a minute of the river.
 //
-// @seconds 25
+// @seconds 6
 // @waits
 // @rest
 

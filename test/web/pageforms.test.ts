@@ -1,7 +1,7 @@
 // What cells look like: colours have enough contrast, also for people who see fewer of them, and each state and mark has a
 // form of its own at each size of a cell, in both themes.
 //
-// @seconds 12
+// @seconds 32
 // @rest
 
 import { readFileSync } from 'node:fs';
@@ -11,6 +11,7 @@ import { colourOf, fromHex, type Rgb } from '../../src/web/page/palette.js';
 import { CELL, MARKS, NOT_MEASURED, STATES, type State, VALUE_MOST } from '../../src/web/wire.js';
 import { NO_BROWSER } from '../kit/browser.js';
 import { ROOT } from '../kit/places.js';
+import { todayOf } from '../kit/whole.js';
 import { look, middles } from './browsing.js';
 import { MadeWall } from './madewall.js';
 
@@ -106,24 +107,21 @@ const nodeOf = (name: string) => `n${names.indexOf(name) + 1}`;
 const MARKED = Object.fromEntries(MARKS.map(name => [name, nodeOf(name)]));
 
 t.test('each state and mark has a form', { skip: NO_BROWSER ?? false }, async t => {
-  for (const theme of THEMES)
-    for (const others of [0, 1200, 4000]) {
-      const more = Array.from({ length: others }, (_, i) => `n${names.length + 1 + i}`);
-      const wall = new MadeWall([{ name: 'all', names: [...names.map(nodeOf), ...more] }], false);
-      for (const [name, cell] of Object.entries(FORMS)) wall.cells.set(nodeOf(name), cell);
-      wall.head = { ...wall.head, marks: MARKED };
-      await wall.listen(t);
-      const { page, complaints } = await look(t, `${wall.url}?theme=${theme}`);
-      const boxes = await middles(page, ['n1', `n${names.length}`]);
-      const wide = await page.evaluate<number>(`document.querySelector('#ring').offsetWidth`);
-      const [first, last] = boxes as [(typeof boxes)[number], (typeof boxes)[number]];
-      const [right, down] = [last.x - first.x, last.y - first.y].map(each => Math.round(each / wide)) as [
-        number,
-        number,
-      ];
-      const columns = down === 0 ? names.length : (names.length - 1 - right) / down;
-      /** The pixels of each cell, in the order of the names. */
-      const pictures = await page.evaluate<number[][]>(`(() => {
+  const walls = THEMES.flatMap(theme => [0, 1200, 4000].map(others => [theme, others] as const));
+  for (const [theme, others] of todayOf(walls, 2)) {
+    const more = Array.from({ length: others }, (_, i) => `n${names.length + 1 + i}`);
+    const wall = new MadeWall([{ name: 'all', names: [...names.map(nodeOf), ...more] }], false);
+    for (const [name, cell] of Object.entries(FORMS)) wall.cells.set(nodeOf(name), cell);
+    wall.head = { ...wall.head, marks: MARKED };
+    await wall.listen(t);
+    const { page, complaints } = await look(t, `${wall.url}?theme=${theme}`);
+    const boxes = await middles(page, ['n1', `n${names.length}`]);
+    const wide = await page.evaluate<number>(`document.querySelector('#ring').offsetWidth`);
+    const [first, last] = boxes as [(typeof boxes)[number], (typeof boxes)[number]];
+    const [right, down] = [last.x - first.x, last.y - first.y].map(each => Math.round(each / wide)) as [number, number];
+    const columns = down === 0 ? names.length : (names.length - 1 - right) / down;
+    /** The pixels of each cell, in the order of the names. */
+    const pictures = await page.evaluate<number[][]>(`(() => {
         const [cells, marks] = ['#cells', '#marks'].map(id => document.querySelector(id));
         const canvas = new OffscreenCanvas(cells.width, cells.height);
         const context = canvas.getContext('2d', { willReadFrequently: true });
@@ -134,27 +132,22 @@ t.test('each state and mark has a form', { skip: NO_BROWSER ?? false }, async t 
           return [...context.getImageData(x, y, ${wide} - 1, ${wide} - 1).data];
         });
       })()`);
-      const differs = (a: readonly number[], b: readonly number[]) =>
-        a.filter((part, i) => Math.abs(part - (b[i] as number)) > 16).length;
-      for (const [i, name] of names.entries())
-        for (const [k, other] of names.entries()) {
-          if (k <= i) continue;
-          // On a small cell there is no room for a square hole, nor for more than the frame of who says nothing.
-          const isSmall = wide < 12;
-          if (isSmall && [name, other].every(each => ['never', 'left', 'unknown', 'unmeasured'].includes(each)))
-            continue;
-          const isAlike = isSmall && name === 'unhealthy' && other === 'critical';
-          t.equal(
-            differs(pictures[i] ?? [], pictures[k] ?? []) > 4,
-            !isAlike,
-            `${theme}, ${wide} px: ${name}, ${other}`,
-          );
-        }
-      const told = await page.evaluate<string[]>(
-        `[...document.querySelectorAll('#states button')].slice(-3).map(each => each.textContent)`,
-      );
-      t.same(told, ['recently unhealthy 1', 'held 1', 'odd in a job 1']);
-      t.same(complaints, []);
-      await page.close();
-    }
+    const differs = (a: readonly number[], b: readonly number[]) =>
+      a.filter((part, i) => Math.abs(part - (b[i] as number)) > 16).length;
+    for (const [i, name] of names.entries())
+      for (const [k, other] of names.entries()) {
+        if (k <= i) continue;
+        // On a small cell there is no room for a square hole, nor for more than the frame of who says nothing.
+        const isSmall = wide < 12;
+        if (isSmall && [name, other].every(each => ['never', 'left', 'unknown', 'unmeasured'].includes(each))) continue;
+        const isAlike = isSmall && name === 'unhealthy' && other === 'critical';
+        t.equal(differs(pictures[i] ?? [], pictures[k] ?? []) > 4, !isAlike, `${theme}, ${wide} px: ${name}, ${other}`);
+      }
+    const told = await page.evaluate<string[]>(
+      `[...document.querySelectorAll('#states button')].slice(-3).map(each => each.textContent)`,
+    );
+    t.same(told, ['recently unhealthy 1', 'held 1', 'odd in a job 1']);
+    t.same(complaints, []);
+    await page.close();
+  }
 });

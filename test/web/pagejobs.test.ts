@@ -1,7 +1,8 @@
 // Jobs, users and odd nodes on the page, in a browser: a job is opened by its number, from the list, the table and a node; its nodes
 // are those of the API, in its order; nothing moves when the server says something else; axe has no objection.
 //
-// @seconds 60
+// @seconds 52
+// @waits
 // @rest
 
 import { existsSync } from 'node:fs';

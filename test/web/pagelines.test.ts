@@ -1,7 +1,7 @@
 // A page behind a slow line: it never says that it is live while what it shows is old, it takes as much as the line
 // carries, and all again when the line is better. More lines, and proxies: pagelines.long.test.ts.
 //
-// @seconds 40
+// @seconds 60
 // @waits
 // @rest
 

@@ -1,6 +1,6 @@
 // Links with whatever in them: the page is there, and says in one sentence what of the link it cannot follow.
 //
-// @seconds 40
+// @seconds 17
 // @rest
 
 import t from 'tap';

@@ -2,7 +2,7 @@
 // (nodes that die, a rack, a stall, a restart, another board) are visible within two ticks. Times are compared by the
 // numbers of ticks, never by a clock.
 //
-// @seconds 30
+// @seconds 21
 // @waits
 // @rest
 

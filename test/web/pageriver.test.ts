@@ -1,6 +1,6 @@
 // The river in a real browser: what it says of a time that the page missed, or the server, or that was before both.
 //
-// @seconds 40
+// @seconds 32
 // @waits
 // @rest
 

@@ -1,7 +1,8 @@
 // The page's stream: one at a time, none while the page is invisible, a new one when it is visible again or the server
 // was away; and a screen on a wall reloads itself when there is a newer page.
 //
-// @seconds 19
+// @seconds 29
+// @waits
 // @rest
 
 import { once } from 'node:events';
