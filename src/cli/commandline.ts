@@ -95,6 +95,15 @@ export function inFull(asked: CommandOptions): string[] {
   return statusCommand(asked, [...how, '--long']);
 }
 
+/** Acknowledges the line of trouble of that key. */
+export const ackCommand = (key: string, { board, owner }: CommandOptions): string[] => [
+  ...['beoboard ack', shellWord(key), '--until +8h'],
+  ...options([
+    ['--board', board],
+    ['--owner', owner],
+  ]),
+];
+
 /** Lines of this width that begin with that; later ones are indented. A backslash ends a line that continues. */
 export function commandLines(head: string, pieces: readonly string[], width: number): string[] {
   const indent = ' '.repeat(head.length - head.trimStart().length + 2);

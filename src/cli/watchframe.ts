@@ -13,6 +13,7 @@ import { groupLines, groups, labelOf, meansShown, type NodeGroup } from '../quer
 import { type Comparison, inOrder, worstFirst } from '../query/sorting.js';
 import { isException, type Survey, type Surveyed } from '../query/survey.js';
 import type { SchedulerView } from '../schedulerfile/schedulerview.js';
+import { STATES } from '../shm/liveness.js';
 import { wallTime } from '../shm/sentences.js';
 import { clip, type Size } from '../terminal/screen.js';
 import type { Painter } from '../terminal/style.js';
@@ -32,7 +33,8 @@ import {
 } from './statustext.js';
 import { troubleLines } from './troublelist.js';
 import type { JobsSeen } from './watchjobs.js';
-import { type Prompt, type ShownScreen, settled, type WatchRow, type WatchView, within } from './watchstate.js';
+import { type Prompt, placed, type ShownScreen, settled, type WatchRow, type WatchView, within } from './watchstate.js';
+import { troublePage as linePage, troubleTable } from './watchtrouble.js';
 
 /** A board that was seen, or the reason why there was none. */
 export type BoardSeen =
@@ -94,9 +96,13 @@ export function bodyOf(found: Survey, view: WatchView, grouping: Grouping | unde
   return { kind: 'nodes', nodes: order };
 }
 
-const TROUBLE_LINES = 3;
-/** If fewer rows than this fit, the list of trouble is left out, and before it the totals. */
+/** The list of trouble has so many lines, or a quarter of the screen; and what changed so many. */
+const TROUBLE_LINES = 6;
+const CHANGED_LINES = 2;
+/** If fewer rows than this fit, what changed is left out, then the totals, then lines of trouble. */
 const ROWS_LEAST = 4;
+/** Of so many events the last ones are told beside the table. */
+const CHANGED_AMONG = 50;
 
 const HELP = `Keys
   q, Ctrl-C          quit
@@ -107,6 +113,10 @@ const HELP = `Keys
                      list (node[01-12]); an empty one shows all nodes again
   x                  only exceptions: nodes that are not live
   j                  the job of the selected node, or of a number (beoboard jobs)
+  Tab                from the table to the list of trouble, and back. There, Up and
+                     Down choose a line: Enter shows its nodes, Esc all again; j its
+                     job, e what changed until then, c its list, and how to
+                     acknowledge it
   o                  the list of trouble alone
   e                  what changed, the newest first, of the nodes of the filter
   l                  rows, or host lists where there are more than 40 nodes
@@ -118,6 +128,7 @@ const HELP = `Keys
 
 The selection follows its node; on the first row it stays at the top, whichever
 node is first. A new order begins at the top.
+In the list, ! is critical, * a warning, . a notice.
 Values in brackets are the last known ones of a node that is not live; - was
 not measured. beoboard status --help explains the states, and beoboard describe
 the fields.`.split('\n');
@@ -131,12 +142,17 @@ function ends(left: string, right: string, columns: number): string {
 /** What Enter or another key does on this screen. */
 const OPENS = { nodes: 'Enter node', folded: 'l rows', groups: 'Enter group', none: '' } as const;
 
-function legend(kind: Body['kind'], isInGroup: boolean, right: string, columns: number): string {
-  const back = isInGroup ? '  Esc groups' : '';
-  const opens = `${OPENS[kind] && `  ${OPENS[kind]}`}${back}`;
-  const long = `q quit  s/S sort  r reverse  f filter  x exceptions${opens}  ? help`;
-  const short = `q quit  s sort  f filter${kind === 'folded' ? opens : back}  ? help`;
-  return ends(long.length + right.length < columns ? long : short, right, columns);
+/** The keys in the last line: as many as have room, ? always. */
+function legend(kind: Body['kind'], { outer, cursor }: WatchView, right: string, columns: number): string {
+  const keys =
+    cursor === undefined
+      ? [OPENS[kind], outer ? 'Esc back' : '', 'Tab trouble', 'o all', 'e changed', 'j job', 's sort', 'f filter']
+      : ['Enter nodes', 'j job', 'e changed then', 'c list, ack', 'Tab table', 'o all', 'f filter'];
+  const more = cursor === undefined ? ['x exceptions', 'r reverse'] : [];
+  const all = ['q quit', ...keys, ...more].filter(Boolean);
+  const line = () => [...all, '? help'].join('  ');
+  while (all.length > 1 && line().length + right.length >= columns) all.pop();
+  return ends(line(), right, columns);
 }
 
 const reversed = (text: string) => `\x1b[7m${text}\x1b[27m`;
@@ -152,7 +168,7 @@ function promptLine({ text, at, wrong, jobs }: Prompt, columns: number, paint: P
   if (wrong !== undefined) return `${line}  ${paint.odd(wrong)}`;
   if (text !== '') return line;
   if (jobs === undefined) return `${line} a condition, a host list, or nothing for all nodes; Esc cancels`;
-  return `${line} its number${jobs.length > 0 ? `, as ${jobs.map(oneLine).join(', ')} on this node` : ''}; Esc cancels`;
+  return `${line} its number${jobs.length > 0 ? `, as ${jobs.map(oneLine).join(', ')} here` : ''}; Esc cancels`;
 }
 
 function restrictions({ filter: { where, list }, exceptions }: WatchView): string[] {
@@ -177,17 +193,6 @@ function askedBy(
 ): CommandOptions {
   const by = grouped ? asked.by : undefined;
   return { ...asked, nodes: list?.text, where: where?.text, by, sort, exceptions };
-}
-
-/** The first of these, whole as far as they fit into so many lines; the last line says how many are left out. */
-function firstOf(trouble: readonly (readonly string[])[], most: number): string[] {
-  if (trouble.flat().length <= most) return trouble.flat();
-  const lines: string[] = [];
-  let shown = 0;
-  for (; lines.length + (trouble[shown]?.length ?? most) < most; shown++) lines.push(...(trouble[shown] ?? []));
-  // If not even the first line of trouble fits, its beginning is better than nothing.
-  if (shown === 0) return [...(trouble[0] ?? []).slice(0, most - 1), `… o: all ${trouble.length} lines of trouble`];
-  return [...lines, `… o: ${trouble.length - shown} more`];
 }
 
 /** The visible rows; the title of the column that they are sorted by is in reverse video. */
@@ -243,11 +248,15 @@ const CLOCK = '14:03:21'.length;
 /** Empty: nobody has looked yet. */
 const clockAt = (ms: number | undefined) => (ms === undefined ? '' : wallTime(ms).slice(11));
 
+/** The numbers of states in the line that sums up that are trouble. */
+const COUNTED = new RegExp(`\\d+ (${[...STATES, 'unhealthy'].filter(state => state !== 'live').join('|')})\\b`, 'g');
+
 /** The line that sums up, with room for the time. */
-const summaryLines = (found: Survey, columns: number) =>
+const summaryLines = (found: Survey, columns: number, paint: Painter) =>
   wrappedText(headline(found), Math.max(CLOCK, columns - CLOCK - 2))
     .split('\n')
-    .slice(0, 2);
+    .slice(0, 2)
+    .map(line => line.replace(COUNTED, (text, state) => paint.state(state, text)));
 
 /** If the screen has fewer rows than this, the address is left out. */
 const ADDRESS_ROWS = 4;
@@ -280,17 +289,23 @@ function screenful(view: WatchView, now: BoardSeen, size: Size, look: Appearance
   if (view.page === 'job')
     return scrolledPage(view, [], now.jobs.page(view.job ?? '', size.columns, look.paint), size, page);
   if (view.page === 'trouble') return troublePage(view, now, size, look, page);
+  if (view.page === 'line') {
+    const line = now.trouble.find(({ key }) => key === view.cursor?.name);
+    const asked = { nowMs: lookMs(now.found.snapshot), width: size.columns, paint };
+    const lines = line === undefined ? ['this trouble is over'] : linePage(line, asked, look.asked ?? {});
+    return scrolledPage(view, [''], lines, size, page);
+  }
   if (view.page === 'events') return eventsPage(view, now, size, page);
   const { body } = now;
   const folded =
     body.kind === 'folded'
       ? [...foldedLines(body.states, { width: columns, paint, asked: askedBy(view, look) })]
       : undefined;
-  const top = linesAbove(view, now, size, look, folded?.length);
-  const room = Math.max(0, rows - top.length - 2);
+  const above = linesAbove(view, now, size, look, folded?.length);
+  const room = Math.max(0, rows - above.lines.length - 2);
   return folded !== undefined
-    ? foldedPage(view, top, folded, room, columns, page)
-    : tablePage(view, now, top, room, columns, look, page);
+    ? foldedPage(above, folded, room, columns, page)
+    : tablePage(above, now, room, columns, look, page);
 }
 
 const range = (first: number, last: number, all: number) => (all === 0 ? '' : `${first}-${last}/${all}`);
@@ -335,53 +350,88 @@ function troublePage(
   look: Appearance,
   page: Framer,
 ): WatchFrame {
-  const head = summaryLines(found, size.columns);
+  const head = summaryLines(found, size.columns, look.paint);
   const asked = { nowMs: lookMs(found.snapshot), width: size.columns, paint: look.paint, whole: true };
   const lines = troubleLines(trouble, asked).flat();
   return scrolledPage(view, head, lines.length === 0 ? ['no trouble'] : lines, size, page);
 }
 
 /** What changed, the newest first, of the nodes of the filter and of none. */
-function eventsPage(view: WatchView, { found, events }: Present, size: Size, page: Framer): WatchFrame {
-  const { kept, from } = events;
+function changedTexts({ found, events: { kept } }: Present, untilMs = Number.POSITIVE_INFINITY): string[] {
   const time = (iso: string) => timeText(iso, lookMs(found.snapshot));
-  const source = from.journal ? 'From the journal' : `Without a journal (${from.why})`;
   const chosen = found.nodes === found.all ? undefined : new Set(found.nodes.map(({ name }) => name));
-  const isChosen = ({ nodes }: KeptEvent) =>
-    chosen === undefined || nodes === undefined || NameRanges.of(nodes)?.meets(chosen) === true;
-  const lines = repeatsOf(kept.filter(isChosen)).flatMap(line =>
-    wrappedText(`${time(line.last.time)}  ${oneLine(repeatsText(line, time))}`, size.columns).split('\n'),
-  );
-  const head = wrappedText(`${source}, since ${time(from.from)}`, size.columns).split('\n');
+  const isChosen = ({ nodes, time }: KeptEvent) =>
+    Date.parse(time) <= untilMs &&
+    (chosen === undefined || nodes === undefined || NameRanges.of(nodes)?.meets(chosen) === true);
+  return repeatsOf(kept.filter(isChosen)).map(line => `${time(line.last.time)}  ${oneLine(repeatsText(line, time))}`);
+}
+
+/** So long after a line of trouble began, what changed may still be its reason. */
+const THEN_MS = 60_000;
+
+/** What changed; with the cursor on a line of trouble, until a minute after that began. */
+function eventsPage(view: WatchView, now: Present, size: Size, page: Framer): WatchFrame {
+  const { from } = now.events;
+  const time = (iso: string) => timeText(iso, lookMs(now.found.snapshot));
+  const source = from.journal ? 'From the journal' : `Without a journal (${from.why})`;
+  const { since } = now.trouble.find(({ key }) => key === view.cursor?.name) ?? {};
+  const until = since === undefined ? '' : `, until a minute after ${time(since)}`;
+  const texts = changedTexts(now, since === undefined ? undefined : Date.parse(since) + THEN_MS);
+  const lines = texts.flatMap(text => wrappedText(text, size.columns).split('\n'));
+  const head = wrappedText(`${source}, since ${time(from.from)}${until}`, size.columns).split('\n');
   return scrolledPage(view, head, lines.length === 0 ? ['nothing'] : lines, size, page);
 }
 
-/** The lines above the rows: a summary, totals, trouble, what restricts the view. `folded`: lines of folded nodes. */
+/** The lines above the rows, and the view with the cursor at its line. */
+interface LinesAbove {
+  readonly lines: readonly string[];
+  readonly view: WatchView;
+  readonly shown: Pick<ShownScreen, 'trouble' | 'troubleRoom'>;
+}
+
+/** A summary, totals, trouble, what changed, what restricts the view. `folded`: lines of folded nodes. */
 function linesAbove(
   view: WatchView,
-  { found, totals, trouble }: Present,
+  now: Present,
   { columns, rows }: Size,
   look: Appearance,
   folded: number | undefined,
-): string[] {
-  const summary = summaryLines(found, columns);
+): LinesAbove {
+  const { found, totals, trouble } = now;
+  const summary = summaryLines(found, columns, look.paint);
   const only = restrictions(view);
   const needed = summary.length + only.length + 2;
   const sums = totalsLines(totals, columns);
   // These lines stay when lines of trouble come and go.
-  const shownSums = rows - needed - sums.length - TROUBLE_LINES >= ROWS_LEAST ? sums : [];
-  const around = needed + shownSums.length;
+  const shownSums = rows - needed - sums.length - TROUBLE_LINES - 1 >= ROWS_LEAST ? sums : [];
+  const free = rows - needed - shownSums.length - ROWS_LEAST;
   // Folded nodes leave room.
-  const spare = folded === undefined ? 0 : rows - around - Math.max(folded, ROWS_LEAST);
-  const { paint } = look;
-  const list = troubleLines(trouble, { nowMs: lookMs(found.snapshot), width: columns, paint });
-  const lines = firstOf(list, Math.max(TROUBLE_LINES, spare));
-  return [...summary, ...shownSums, ...(rows - around - lines.length >= ROWS_LEAST ? lines : []), ...only];
+  const spare = folded === undefined ? 0 : free + ROWS_LEAST - Math.max(folded, ROWS_LEAST) - 1;
+  const most = Math.max(TROUBLE_LINES, Math.floor(rows / 4), spare);
+  const room = Math.min(trouble.length, most, Math.max(0, free - 1));
+  const cursor =
+    view.cursor &&
+    placed(
+      view.cursor,
+      trouble.map(({ key }) => key),
+      room,
+    );
+  const list = { top: cursor?.top ?? 0, rows: room, chosen: cursor?.name };
+  const asked = { nowMs: lookMs(found.snapshot), width: columns, paint: look.paint };
+  const lines = room === 0 ? [] : troubleTable(trouble, list, asked);
+  const hasRoom = free - lines.length - CHANGED_LINES > TROUBLE_LINES - room;
+  const last = { ...now, events: { ...now.events, kept: now.events.kept.slice(-CHANGED_AMONG) } };
+  const changed = hasRoom ? changedTexts(last).slice(0, CHANGED_LINES) : [];
+  const told = changed.map((text, i) => `${i === 0 ? 'changed' : '       '}  ${text}`);
+  return {
+    lines: [...summary, ...shownSums, ...lines, ...told, ...only],
+    view: { ...view, cursor },
+    shown: { trouble, troubleRoom: room },
+  };
 }
 
 function foldedPage(
-  view: WatchView,
-  top: readonly string[],
+  { view, lines: top, shown: above }: LinesAbove,
   folded: readonly string[],
   room: number,
   columns: number,
@@ -392,17 +442,25 @@ function foldedPage(
   const first = within(view.top, folded.length - fitting);
   const visible = folded.slice(first, first + fitting);
   const where = folded.length > fitting ? `lines ${range(first + 1, first + visible.length, folded.length)}` : '';
-  const shown = { folded: true, room: fitting, columns: COLUMNS.map(({ name }) => name) };
-  return page([...top, ...visible], legend('folded', view.outer !== undefined, where, columns), shown, {
-    ...view,
-    top: first,
-  });
+  const shown = { ...above, folded: true, room: fitting, columns: COLUMNS.map(({ name }) => name) };
+  return page(
+    [...top, ...visible],
+    legend('folded', view, where, columns),
+    { ...shown, jobs: jobsOf(view, above) },
+    {
+      ...view,
+      top: first,
+    },
+  );
 }
 
+/** Those of the line with the cursor; undefined: it is in the table. */
+const jobsOf = ({ cursor }: WatchView, { trouble = [] }: LinesAbove['shown']) =>
+  cursor && (trouble.find(({ key }) => key === cursor.name)?.jobs ?? []).map(({ id }) => id);
+
 function tablePage(
-  view: WatchView,
+  { view, lines: top, shown: above }: LinesAbove,
   { found, body, jobs, slurm }: Present,
-  top: readonly string[],
   room: number,
   columns: number,
   look: Appearance,
@@ -428,7 +486,7 @@ function tablePage(
           slurm && schedulerColumns(slurm),
         );
   const drawn = table.lines.map((line, i) => {
-    if (from + i !== next.selected.row) return line;
+    if (from + i !== next.selected.row || next.cursor !== undefined) return line;
     const fitting = clip(line, columns);
     return reversed(fitting + ' '.repeat(Math.max(0, columns - widthOf(fitting))));
   });
@@ -438,8 +496,11 @@ function tablePage(
   const nothing = body.kind === 'none' ? wrappedText(body.none, columns).split('\n') : [none];
   return page(
     [...top, ...(all.length === 0 ? nothing : [look.paint.title(table.title), ...drawn])],
-    legend(body.kind, view.outer !== undefined, range(from + 1, from + drawn.length, all.length), columns),
-    { rows: all, room, columns: table.columns, jobs: selected === undefined ? [] : jobs.on(selected) },
+    legend(body.kind, view, range(from + 1, from + drawn.length, all.length), columns),
+    {
+      ...{ ...above, rows: all, room, columns: table.columns },
+      jobs: jobsOf(view, above) ?? (selected === undefined ? [] : jobs.on(selected)),
+    },
     next,
   );
 }

@@ -1,10 +1,11 @@
 // What `status --watch` shows, and how a key changes it. Pure, except that a host list may name a file.
 
+import type { TroubleInfo } from '../acks/info.js';
 import { type Condition, parseCondition } from '../query/conditions.js';
 import type { Choice } from '../query/survey.js';
 import { readingOf } from '../readings/readings.js';
 import type { Keystroke } from '../terminal/keystrokes.js';
-import { fold } from '../text/hostlists.js';
+import { fold, tryExpand } from '../text/hostlists.js';
 import { readNodes } from '../text/nodefiles.js';
 import { InputError, UNSEEN } from '../text/text.js';
 
@@ -25,7 +26,7 @@ export interface Prompt {
 }
 
 export interface WatchView {
-  readonly page: 'table' | 'node' | 'job' | 'trouble' | 'events' | 'help';
+  readonly page: 'table' | 'node' | 'job' | 'trouble' | 'line' | 'events' | 'help';
   readonly job?: string;
   /** As in --sort; undefined: the worst first. */
   readonly sort: string | undefined;
@@ -35,12 +36,14 @@ export interface WatchView {
   /** Whether groups are shown in place of nodes; undefined: there is no rule that makes groups. */
   readonly grouped?: boolean | undefined;
   readonly filter: WatchFilter;
-  /** What was asked for before a group was opened. */
-  readonly outer?: Pick<WatchView, 'filter' | 'long'> | undefined;
+  /** What was asked for before a group, or the nodes of a line of trouble were opened. */
+  readonly outer?: Pick<WatchView, 'filter' | 'long' | 'grouped'> | undefined;
   readonly prompt?: Prompt | undefined;
   /** The selected row. Once it was moved it stays with its node; before that it stays with the worst. */
   readonly selected: { readonly row: number; readonly name?: string | undefined };
   readonly top: number;
+  /** The cursor in the list of trouble, which stays with its line, by its key; undefined: keys are the table's. */
+  readonly cursor?: { readonly row: number; readonly name: string | undefined; readonly top: number } | undefined;
   /** The first visible line of a page that is none of the table. */
   readonly scrolled: number;
 }
@@ -58,7 +61,11 @@ export interface ShownScreen {
   readonly folded?: boolean;
   readonly room: number;
   readonly columns: readonly string[];
-  readonly jobs?: readonly string[];
+  /** Those of the line with the cursor, or else on the selected node. */
+  readonly jobs?: readonly string[] | undefined;
+  /** The whole list, of which so many lines are shown. */
+  readonly trouble?: readonly TroubleInfo[];
+  readonly troubleRoom?: number;
 }
 
 type Deed = 'quit' | 'suspend' | 'redraw';
@@ -95,13 +102,24 @@ const MOVES: Readonly<Record<string, (from: number, page: number, last: number) 
 /** The value, limited to 0 … last; 0 if there is nothing. */
 export const within = (value: number, last: number) => Math.max(0, Math.min(value, last));
 
+/** A choice at the place of its row, and from where on rows are shown, so that it is visible. */
+export function placed(
+  { row: last, name, top: above }: NonNullable<WatchView['cursor']>,
+  names: readonly string[],
+  room: number,
+): NonNullable<WatchView['cursor']> {
+  const found = name === undefined ? -1 : names.indexOf(name);
+  const row = found >= 0 ? found : within(last, names.length - 1);
+  const lowest = Math.max(0, names.length - room);
+  const top = within(Math.min(Math.max(above, row - Math.max(room, 1) + 1), row), lowest);
+  return { row, name, top };
+}
+
 /** Moves the selection to the place of its node, and scrolls so that it is visible. */
 export function settled(view: WatchView, { rows, room }: Pick<ShownScreen, 'rows' | 'room'>): WatchView {
-  const { name } = view.selected;
-  const found = name === undefined ? -1 : rows.findIndex(row => row.name === name);
-  const row = found >= 0 ? found : within(view.selected.row, rows.length - 1);
-  const lowest = Math.max(0, rows.length - room);
-  const top = within(Math.min(Math.max(view.top, row - Math.max(room, 1) + 1), row), lowest);
+  const { selected, top: above } = view;
+  const names = selected.name === undefined ? rows.map(() => '') : rows.map(({ name }) => name);
+  const { row, name, top } = placed({ ...selected, name: selected.name, top: above }, names, room);
   return { ...view, selected: { row, name }, top };
 }
 
@@ -170,9 +188,9 @@ function opened(view: WatchView, { rows, folded }: ShownScreen): WatchView {
   if (name === undefined) return view;
   if (nodes === undefined) return { ...view, page: 'node', selected: { row, name }, scrolled: 0 };
   const names = nodes.map(node => node.name);
-  const { filter, long } = view;
+  const { filter, long, grouped } = view;
   const list = { text: fold(names), names };
-  const outer = { filter, long };
+  const outer = { filter, long, grouped };
   return { ...view, grouped: false, long: true, filter: { ...filter, list }, outer, selected: { row: 0 }, top: 0 };
 }
 
@@ -206,11 +224,17 @@ function inTable(view: WatchView, key: Keystroke, shown: ShownScreen): Pressed {
       const long = !view.long && view.sort === undefined;
       return { view: { ...view, long, sort: undefined, ...fresh } };
     }
-    case 'g':
-    case 'escape': {
+    case 'g': {
       const { grouped, outer } = view;
-      if (grouped === undefined || (key === 'escape' && outer === undefined)) return { view };
-      return { view: { ...view, grouped: !grouped, ...outer, outer: undefined, ...fresh } };
+      if (grouped === undefined) return { view };
+      return { view: { ...view, ...outer, grouped: !grouped, outer: undefined, ...fresh } };
+    }
+    case 'escape':
+      if (view.outer === undefined) return { view };
+      return { view: { ...view, ...view.outer, outer: undefined, ...fresh } };
+    case 'tab': {
+      const [line] = shown.trouble ?? [];
+      return { view: { ...view, cursor: line && { row: 0, name: line.key, top: 0 } } };
     }
     case 'f':
       return { view: { ...view, prompt: { text: '', at: 0 } } };
@@ -232,8 +256,28 @@ function inTable(view: WatchView, key: Keystroke, shown: ShownScreen): Pressed {
   return { view };
 }
 
+/** With the cursor in the list of trouble: from a line to its nodes, or to all that is known of it. Others are the table's. */
+function inTrouble(view: WatchView, key: Keystroke, shown: ShownScreen): Pressed {
+  const { trouble = [], troubleRoom = 1 } = shown;
+  const { row = 0, name, top = 0 } = view.cursor ?? {};
+  const to = MOVES[key]?.(row, troubleRoom, trouble.length - 1);
+  const line = trouble.find(line => line.key === name);
+  if (to !== undefined) {
+    const next = within(to, trouble.length - 1);
+    return { view: { ...view, cursor: { row: next, name: trouble[next]?.key, top } } };
+  }
+  if (key === 'tab' || key === 'escape') return { view: { ...view, cursor: undefined } };
+  if (key === 'c') return { view: line === undefined ? view : { ...view, page: 'line', scrolled: 0 } };
+  if (key !== 'enter') return inTable(view, key, shown);
+  const names = tryExpand(line?.nodes ?? '', 'any');
+  if (line?.nodes === undefined || names === undefined) return { view };
+  const { filter, long, grouped, outer = { filter, long, grouped } } = view;
+  const chosen = { filter: { list: { text: line.nodes, names } }, grouped: grouped && false, outer };
+  return { view: { ...view, ...chosen, cursor: undefined, selected: { row: 0 }, top: 0 } };
+}
+
 /** The key that opened a page goes back, too. */
-const OPENED_BY: Partial<Record<WatchView['page'], Keystroke>> = { job: 'j', trouble: 'o', events: 'e' };
+const OPENED_BY: Partial<Record<WatchView['page'], Keystroke>> = { job: 'j', trouble: 'o', line: 'c', events: 'e' };
 
 /** The view after a key. */
 export function press(view: WatchView, key: Keystroke, shown: ShownScreen): Pressed {
@@ -242,7 +286,7 @@ export function press(view: WatchView, key: Keystroke, shown: ShownScreen): Pres
   if (view.prompt !== undefined) return { view: inPrompt(view, view.prompt, key) };
   if (key === 'ctrl-c') return { view, deed: 'quit' };
   if (view.page === 'help') return { view: { ...view, page: 'table' } };
-  if (view.page === 'table') return inTable(view, key, shown);
+  if (view.page === 'table') return (view.cursor === undefined ? inTable : inTrouble)(view, key, shown);
   if (key === 'escape' || key === 'q' || key === OPENED_BY[view.page]) return { view: { ...view, page: 'table' } };
   // The code that makes the page knows how far it can scroll.
   const scrolled = MOVES[key]?.(view.scrolled, Math.max(shown.room, 1), Number.MAX_SAFE_INTEGER);

@@ -3,7 +3,7 @@
 import type { TroubleInfo } from '../acks/info.js';
 import { PROBLEMS } from '../shm/problems.js';
 import { plural, shortTimeOf } from '../shm/sentences.js';
-import { NameRanges } from '../text/hostlists.js';
+import { NameRanges, partsOfList } from '../text/hostlists.js';
 import { nowTexts, roughly } from '../text/roughly.js';
 import { oneLine, shortened } from '../text/text.js';
 
@@ -78,10 +78,7 @@ const PARTS = { most: 6, length: 60 };
 const LOOKED_AT = 4096;
 
 function shortList(list: string): string {
-  const parts =
-    oneLine(list.slice(0, LOOKED_AT))
-      .match(/[^,[]*(?:\[[^\]]*\]?)?[^,[]*/g)
-      ?.filter(Boolean) ?? [];
+  const parts = partsOfList(oneLine(list.slice(0, LOOKED_AT)));
   const shown = parts.slice(0, PARTS.most).map(part => shortened(part, PARTS.length));
   return `${shown.join(',')}${parts.length > PARTS.most ? ',…' : ''}`;
 }
@@ -92,6 +89,8 @@ interface TroubleText {
   readonly lasting: string;
   readonly since: string;
   readonly text: string;
+  /** The same without its nodes and jobs. */
+  readonly said: string;
 }
 
 /** `nowMs`: the time of the look, ms since 1970; `whole`: with all nodes, however many there are. */
@@ -99,12 +98,14 @@ export function troubleText(line: TroubleInfo, nowMs: number, whole = false): Tr
   const { severity, dim, nodes, count, what, since, ended } = line;
   const list = nodes && (whole ? oneLine(nodes) : shortList(nodes));
   const who = list === undefined ? '' : `${list}${count > 1 ? ` (${plural(count)})` : ''}: `;
-  const parts = [what, ...nowTexts(line), ...timesText(line, nowMs), ...jobsText(line), ...dimText(line, nowMs)];
+  const parts = [what, ...nowTexts(line), ...timesText(line, nowMs)];
+  const why = dimText(line, nowMs);
   const endMs = ended === undefined ? wholeSecond(nowMs) : Date.parse(ended);
   return {
     severity: dim === 'ended' ? dim : severity,
     lasting: since === undefined ? '' : roughly(endMs - Date.parse(since)),
     since: since === undefined ? '' : timeText(since, nowMs),
-    text: `${who}${parts.join('; ')}`,
+    text: `${who}${[...parts, ...jobsText(line), ...why].join('; ')}`,
+    said: [...parts, ...why].join('; '),
   };
 }

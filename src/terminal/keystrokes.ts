@@ -8,6 +8,7 @@ const CONTROL: Readonly<Record<string, Keystroke>> = {
   '\n': 'enter',
   '\x7f': 'backspace',
   '\b': 'backspace',
+  '\t': 'tab',
   '\x01': 'home',
   '\x03': 'ctrl-c',
   '\x05': 'end',

@@ -503,6 +503,9 @@ export function shownNames(names: readonly string[], most = 4): string {
 /** The names as one host list; empty for none. */
 export const fold = (names: Iterable<string>): string => foldParts(names).join(',');
 
+/** The parts of a host list: what its commas separate, except within brackets. */
+export const partsOfList = (list: string): string[] => list.match(/(?:[^,[]|\[[^\]]*\]?)+/g) ?? [];
+
 /** The names as one host list in their order: those after one prefix whose numbers rise are folded together. */
 export function foldInOrder(names: readonly string[]): string {
   const parts: string[] = [];

@@ -4,7 +4,7 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { getSystemErrorMap } from 'node:util';
 import { othersSpoken } from './ascii.js';
 import { InputError, lowerCase, type NamedFile, quote } from './inputerror.js';
-import { oneLine } from './unseen.js';
+import { oneLine, shellWordAs } from './unseen.js';
 
 export { brief, InputError, lowerCase, quote } from './inputerror.js';
 export { beginning, characters, cut, ending, fits, oneLine, shortened, UNSEEN } from './unseen.js';
@@ -122,15 +122,8 @@ export function readText(file: string, isGuarded = false): string {
   return whole.toString('utf8').replace(/^\uFEFF/, '');
 }
 
-const octal = (text: string) =>
-  Buffer.from(text).reduce((all, byte) => `${all}\\${byte.toString(8).padStart(3, '0')}`, '');
-
-/** A word as a shell reads it, on one line; bash, zsh and ksh read what cannot be shown there, or not in ASCII. */
-export function shellWord(text: string): string {
-  if (/^[\w@%+=:,./-]+$/.test(text)) return text;
-  if (othersSpoken(oneLine(text)) === text) return `'${text.replaceAll("'", "'\\''")}'`;
-  return `$'${text.replace(/['\\]/g, '\\$&').replace(/[^ -~]/gu, octal)}'`;
-}
+/** A word as a shell reads it, on one line, also where nothing but ASCII is written. */
+export const shellWord = (text: string): string => shellWordAs(text, word => othersSpoken(oneLine(word)));
 
 /** A whole number in groups of three digits: `58,228`. Node.js' own way loads tables for 11 ms, at each start. */
 export const thousands = (number: number): string => String(number).replace(/\B(?=(?:\d{3})+$)/g, ',');

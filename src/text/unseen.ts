@@ -65,3 +65,13 @@ export function fits(text: string, most: number, measure: TextMeasure = characte
   const areUnits = text.length <= most && measure === characters;
   return areUnits || (text.length <= 2 * most && measure(text) <= most);
 }
+
+const octal = (text: string) =>
+  new TextEncoder().encode(text).reduce((all, byte) => `${all}\\${byte.toString(8).padStart(3, '0')}`, '');
+
+/** A word as a shell reads it; bash, zsh and ksh read what is not `shown` as it is. */
+export function shellWordAs(text: string, shown = oneLine): string {
+  if (/^[\w@%+=:,./-]+$/.test(text)) return text;
+  if (shown(text) === text) return `'${text.replaceAll("'", "'\\''")}'`;
+  return `$'${text.replace(/['\\]/g, '\\$&').replace(/[^ -~]/gu, octal)}'`;
+}

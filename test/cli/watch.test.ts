@@ -9,6 +9,7 @@ import { createSocket } from 'node:dgram';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import type { TroubleInfo } from '../../src/acks/info.js';
 import { totalsTexts } from '../../src/cli/totalstext.js';
 import { type BoardSeen, bodyOf, frame } from '../../src/cli/watchframe.js';
 import { jobsSeen } from '../../src/cli/watchjobs.js';
@@ -32,7 +33,7 @@ import type { Snapshot } from '../../src/shm/snapshot.js';
 import { flushed, readKeys } from '../../src/terminal/keystrokes.js';
 import { clip, difference } from '../../src/terminal/screen.js';
 import { painter } from '../../src/terminal/style.js';
-import { BOARD_MOST, expand } from '../../src/text/hostlists.js';
+import { BOARD_MOST, expand, fold } from '../../src/text/hostlists.js';
 import { widthOf } from '../../src/text/layout.js';
 import { shellWord } from '../../src/text/text.js';
 import { troubleOf } from '../../src/trouble/trouble.js';
@@ -86,6 +87,11 @@ const odd: MadeNode[] = expand('a[1-199]b,c[1-400]', BOARD_MOST).map((name, i) =
   age: i % 2 ? 0.3 : 99,
   ...busy(i % 64),
 }));
+/** They fell silent one after another, and have long names. */
+const sick: MadeNode[] = Array.from({ length: 9 }, (_, i) => ({
+  ...{ name: `a-node-with-a-long-name-${i + 10}.cluster`, age: 60 + 100 * i },
+  ...busy(i),
+}));
 const full: MadeNode = {
   name: 'gpu01',
   age: 0.3,
@@ -137,7 +143,8 @@ const board = (nodes: readonly MadeNode[], made?: MadeBoard, by?: Grouping, know
     const body = bodyOf(found, view, by);
     const slurm = new SchedulerView(new Pairing(known, snapshot.names()));
     const jobs = jobsSeen(found, slurm, { board: '/nowhere', journalRun: '/nowhere' });
-    return { found, body, trouble: troubleOf(found), events: EVENTS, totals: totalsTexts(found), jobs };
+    const trouble = troubleOf(found, slurm.isKnown ? { scheduler: slurm } : {});
+    return { found, body, trouble, events: EVENTS, totals: totalsTexts(found), jobs };
   };
   const views = new Map<string, BoardSeen>();
   return (view: WatchView): BoardSeen => {
@@ -180,7 +187,7 @@ t.test('a cut list names the command or the key that shows all of it', async t =
   const unbroken = (text: string) => text.replaceAll(/ \\\n +/g, ' ');
   const conditions = `-w 'rack1n\\[001-399\\]' --where 'state == live' --board '/srv/a board'`;
   t.match(unbroken(shownBy(view, 40)), new RegExp(`… all: beoboard nodes --state live ${conditions}\n`));
-  t.match(unbroken(shownBy(view, 14)), /\n… o: \d+ more\n/);
+  t.match(unbroken(shownBy(view, 14)), /TROUBLE 1-4 of 5 .*\n[\s\S]*\n.* o all /);
   t.match(shownBy(start, 40), /… all: beoboard nodes --state live --board '\/srv\/a board'\n/, 'of the view alone');
 });
 
@@ -197,7 +204,7 @@ t.test('keys, whole and in pieces', async t => {
     ['\x1b[1;', [], '\x1b[1;'],
     ['\x1bq', ['escape', 'q']],
     ['\x1b\x1b[A', ['escape', 'up']],
-    ['\x1b[99~\x1b[200~x\x07\t', ['x']],
+    ['\x1b[99~\x1b[200~x\x07\t', ['x', 'tab']],
     ['é€', ['é', '€']],
   ];
   for (const [text, keys, rest = ''] of rows) t.same(readKeys(text), { keys, rest }, JSON.stringify(text));
@@ -280,6 +287,73 @@ t.test('keys change the view', async t => {
     [{ ...START, prompt: { text: '', at: 0 } }, 'ctrl-z', 'suspend'],
   ];
   for (const [view, key, deed] of deeds) t.equal(press(view, key, on).deed, deed, `${view.page} ${key}`);
+});
+
+t.test('a line of trouble is chosen, and leads to what can be done', async t => {
+  const look = board(racks, {}, RACKS);
+  const folded = { ...START, long: false, grouped: true };
+  const at = (keys: readonly string[]) => after(keys, look, undefined, folded);
+  const seen = look(folded);
+  const lines = 'trouble' in seen ? seen.trouble : [];
+  const [first, second] = lines.map(({ key }) => key);
+  t.same(at(['tab']).cursor, { row: 0, name: first, top: 0 });
+  t.same(at(['tab', 'down']).cursor?.name, second);
+  t.same(at(['tab', 'end', 'down', 'up', 'home', 'pagedown']).cursor?.name, lines.at(-1)?.key);
+  for (const back of ['tab', 'escape']) t.equal(at(['tab', back]).cursor, undefined, back);
+  t.equal(at(['tab', 's']).sort, 'load', 'other keys are those of the table');
+  const its = at(['tab', 'enter']);
+  t.same([its.filter.list?.text, its.grouped, its.cursor], ['rack17n[01-48],rack18n[01-48]', false, undefined]);
+  t.same([at(['tab', 'enter', 'escape']).filter, at(['tab', 'enter', 'escape']).grouped], [{}, true]);
+  t.same(at(['tab', 'enter', 'tab', 'enter', 'escape']).filter, {}, 'all, also after a second one');
+  t.same([at(['tab', 'c']).page, at(['tab', 'c', 'c']).page, at(['tab', 'e']).page], ['line', 'table', 'events']);
+  t.equal(at(['c']).page, 'table', 'without a cursor there is no line');
+  // Another line comes, and its own goes: never is another one chosen in its place.
+  const chosen = at(['tab', 'down']);
+  const drawn = (trouble: readonly TroubleInfo[]) =>
+    frame(chosen, { ...(seen as Extract<BoardSeen, { found: unknown }>), trouble }, { columns: 80, rows: 24 }, plain());
+  const worse = drawn([{ ...(lines[0] as TroubleInfo), key: 'worse' }, ...lines]);
+  t.same([worse.view.cursor?.row, worse.view.cursor?.name], [2, second]);
+  const gone = drawn(lines.slice(0, 1));
+  for (const key of ['enter', 'c', 'j']) {
+    const { view } = press(gone.view, key, gone.shown);
+    t.same([view.page, view.filter, view.prompt?.jobs ?? []], ['table', {}, []], `${key}, and the line has gone`);
+  }
+  t.notOk(gone.lines.some(line => line.includes('\x1b[7m!') || line.includes('\x1b[7m.')));
+  // Its jobs.
+  const withJobs = board(sixty, {}, undefined, { state: JOBS });
+  t.same(after(['tab', 'j'], withJobs).job, '4711');
+  // What changed until a minute after it began.
+  const events = (look: (view: WatchView) => BoardSeen, keys: string[]) => {
+    const view = after(keys, look);
+    return frame(view, look(view), { columns: 200, rows: 24 }, plain()).lines.join('\n');
+  };
+  t.match(events(board(sixty), ['tab', 'e']), /until a minute after 14:00:23[\s\S]*\n14:01:00 (?![\s\S]*14:02)/);
+});
+
+t.test('the command that acknowledges a line is one word of a shell, whatever its key is', async t => {
+  const seen = board(sixty)(START) as Extract<BoardSeen, { found: unknown }>;
+  const [line] = seen.trouble as [TroubleInfo];
+  const names = expand('a[1-199]b,c[1-400]', BOARD_MOST).filter((_, i) => i % 3 === 0);
+  for (const key of ['silent:at-1', 'link:$(touch x)\'"; `id`', 'link:a b\\', 'link:\u202ebidi\n$(id)', 'link:é日']) {
+    const one = { ...line, key, nodes: fold(names), count: names.length };
+    const view: WatchView = { ...START, page: 'line', cursor: { row: 0, name: key, top: 0 } };
+    const look = { ...plain(), asked: { board: '/srv/a $(board)' } };
+    const { lines } = frame(view, { ...seen, trouble: [one] }, { columns: 90, rows: 400 }, look);
+    const from = lines.findIndex(text => text.startsWith('beoboard ack'));
+    const command = lines
+      .slice(from, -1)
+      .join('\n')
+      .trim()
+      .replace(/^beoboard ack/, "printf '%s\\n'");
+    const { stdout } = spawnSync('bash', ['-c', command], { encoding: 'utf8' });
+    t.equal(stdout, `${key}\n--until\n+8h\n--board\n/srv/a $(board)\n`, JSON.stringify(key));
+    t.notOk(/[\p{Cc}\p{Cf}]/u.test(lines.join('')), 'nothing that controls a terminal');
+    // Each name is whole, and its line can be copied.
+    const [begin, end] = [lines.findIndex(text => text.startsWith('Nodes (')) + 1, from - 2];
+    const copied = lines.slice(begin, end);
+    t.ok(copied.length > 3 && copied.every(text => widthOf(text) <= 90));
+    t.same(expand(copied.join(''), BOARD_MOST), names);
+  }
 });
 
 t.test('many nodes are folded until rows are asked for', async t => {
@@ -436,6 +510,11 @@ const scenes: [title: string, keys: string[], look: (view: WatchView) => BoardSe
   ['one of two jobs is asked for', ['down', 'j'], board(sixty, {}, undefined, { state: JOBS })],
   ['a number that no job has', ['end', 'j', '9', 'enter'], board(sixty, {}, undefined, { state: JOBS })],
   ['nothing is known of jobs', ['j', '9', 'enter'], board(sixty)],
+  ['the list of trouble has the cursor', ['tab', 'down'], board(racks), { long: false }],
+  ['all of a line of trouble', ['tab', 'c'], board(racks), { long: false }],
+  ['the nodes of a line of trouble', ['tab', 'enter'], board(racks), { long: false }],
+  ['what changed when it began', ['tab', 'e'], board(sixty)],
+  ['more trouble than has room', ['tab', 'end'], board(sick)],
   ['help', ['?'], board(sixty)],
   ['no node', [], board([])],
   ['stalled', [], board(sixty, { heartbeat: 12 })],
