@@ -9,28 +9,16 @@ import type { Problem } from '../shm/problems.js';
 import { BoardReader } from '../shm/reader.js';
 import { Failure } from '../text/failure.js';
 import { print } from '../text/output.js';
+import { words } from '../text/tables.js';
 import { brief } from '../text/text.js';
 import { unguardedText } from '../trouble/disagreements.js';
 import { fulfilling } from './selection.js';
 
 export const verb = defineVerb({
   name: 'check',
-  options: [
-    'nodes',
-    'where',
-    'fail',
-    'warning',
-    'critical',
-    'health',
-    'ignore',
-    'recent',
-    'setup',
-    'journal-run',
-    'slurm-dir',
-    'board',
-    'owner',
-    'config',
-  ],
+  options: words(
+    'nodes where fail warning critical health ignore recent setup journal-run slurm-dir board owner config',
+  ),
   letters: { w: 'warning', c: 'critical' },
   examples: [
     'beoboard check',

@@ -43,8 +43,8 @@ export function commandOptions(
 }
 
 /** The given options with their values: each is one piece, which is not broken across lines. */
-function options(values: readonly (readonly [name: string, text: string | undefined])[]): string[] {
-  return values.flatMap(([name, text]) => (text === undefined ? [] : [`${name} ${shellWord(text)}`]));
+function options(values: Readonly<Record<string, string | undefined>>): string[] {
+  return Object.entries(values).flatMap(([name, text]) => (text === undefined ? [] : [`${name} ${shellWord(text)}`]));
 }
 
 /** The nodes of a state: with `only`, those that have a problem; otherwise all. */
@@ -53,12 +53,7 @@ export function nodesCommand(state: State, { nodes, where, board, owner }: Comma
   return [
     'beoboard nodes',
     `--state ${state}`,
-    ...options([
-      ['-w', nodes],
-      ['--where', condition],
-      ['--board', board],
-      ['--owner', owner],
-    ]),
+    ...options({ '-w': nodes, '--where': condition, '--board': board, '--owner': owner }),
   ];
 }
 
@@ -69,39 +64,27 @@ function statusCommand(
 ): string[] {
   return [
     'beoboard status',
-    ...options([
-      ['-w', nodes],
-      ['--where', where],
-    ]),
+    ...options({ '-w': nodes, '--where': where }),
     ...(exceptions ? ['-x'] : []),
     ...(jobs ? ['--jobs'] : []),
     ...how,
-    ...options([
-      ['--slurm-dir', slurmDir],
-      ['--board', board],
-      ['--owner', owner],
-    ]),
+    ...options({ '--slurm-dir': slurmDir, '--board': board, '--owner': owner }),
   ];
 }
 
 /** The same table with all its rows. */
 export function inFull(asked: CommandOptions): string[] {
   const { by, sort, columns } = asked;
-  const how = options([
-    ['--by', by],
-    ['--sort', sort],
-    ['-o', columns],
-  ]);
+  const how = options({ '--by': by, '--sort': sort, '-o': columns });
   return statusCommand(asked, [...how, '--long']);
 }
 
 /** Acknowledges the line of trouble of that key. */
 export const ackCommand = (key: string, { board, owner }: CommandOptions): string[] => [
-  ...['beoboard ack', shellWord(key), '--until +8h'],
-  ...options([
-    ['--board', board],
-    ['--owner', owner],
-  ]),
+  'beoboard ack',
+  shellWord(key),
+  '--until +8h',
+  ...options({ '--board': board, '--owner': owner }),
 ];
 
 /** Lines of this width that begin with that; later ones are indented. A backslash ends a line that continues. */

@@ -9,25 +9,11 @@ import { pause } from '../service/pause.js';
 import { BoardReader } from '../shm/reader.js';
 import { painter } from '../terminal/style.js';
 import { fold } from '../text/hostlists.js';
+import { words } from '../text/tables.js';
 
 export const verb = defineVerb({
   name: 'events',
-  options: [
-    'nodes',
-    'last',
-    'since',
-    'until',
-    'kind',
-    'follow',
-    'last-end',
-    'journal-dir',
-    'for',
-    'json',
-    'color',
-    'board',
-    'owner',
-    'config',
-  ],
+  options: words('nodes last since until kind follow last-end journal-dir for json color board owner config'),
   letters: { w: 'nodes', n: 'last', f: 'follow' },
   examples: [
     'beoboard events',

@@ -9,31 +9,16 @@ import { BoardReader } from '../shm/reader.js';
 import { Failure } from '../text/failure.js';
 import { compareNames, fold } from '../text/hostlists.js';
 import { print } from '../text/output.js';
+import { words } from '../text/tables.js';
 import { InputError, oneLine } from '../text/text.js';
 import { fulfilling } from './selection.js';
 
 export const verb = defineVerb({
   name: 'nodes',
-  options: [
-    'state',
-    'for-at-least',
-    'healthy',
-    'with-problem',
-    'names',
-    'nodes',
-    'where',
-    'job-id',
-    'user',
-    'fold',
-    'expand',
-    'count',
-    'with-state',
-    'for',
-    'slurm-dir',
-    'board',
-    'owner',
-    'config',
-  ],
+  options: words(
+    'state for-at-least healthy with-problem names nodes where job-id user fold expand count with-state for',
+    'slurm-dir board owner config',
+  ),
   letters: { s: 'state', w: 'nodes', f: 'fold', e: 'expand', c: 'count' },
   examples: [
     'beoboard nodes --state live',

@@ -8,6 +8,7 @@ import { heartbeatText, NoBoard, orNoBoard } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import type { Address } from '../text/addresses.js';
+import { words } from '../text/tables.js';
 import { type ClusterSource, Documents, type Naming, nameOf } from './documents.js';
 import { METRIC_SETS } from './metrics.js';
 import { EVERYTHING, LINE_MAX, parseQuery } from './query.js';
@@ -15,18 +16,7 @@ import { GangliaServer, type Serve } from './server.js';
 
 export const verb = defineVerb({
   name: 'ganglia',
-  options: [
-    'board',
-    'owner',
-    'listen',
-    'gzip-listen',
-    'gmetad-listen',
-    'grid',
-    'cluster-name',
-    'trusted-hosts',
-    'metrics',
-    'config',
-  ],
+  options: words('board owner listen gzip-listen gmetad-listen grid cluster-name trusted-hosts metrics config'),
   examples: [
     'beoboard ganglia',
     'beoboard ganglia --listen 127.0.0.1 --metrics gmond',

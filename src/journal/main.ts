@@ -15,6 +15,7 @@ import { beginDaemon } from '../service/service.js';
 import { NoBoard } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
 import { formatDuration } from '../text/durations.js';
+import { words } from '../text/tables.js';
 import { oneLine } from '../text/text.js';
 import { HourCounts } from './hourcounts.js';
 import { JournalJobs } from './jobs.js';
@@ -23,18 +24,7 @@ import { Store, type WrittenLine } from './store.js';
 
 export const verb = defineVerb({
   name: 'journal',
-  options: [
-    'journal-dir',
-    'keep',
-    'most',
-    'name',
-    'journal-run',
-    'slurm-dir',
-    'bridge-dir',
-    'board',
-    'owner',
-    'config',
-  ],
+  options: words('journal-dir keep most name journal-run slurm-dir bridge-dir board owner config'),
   examples: ['beoboard journal', 'beoboard journal --journal-dir /var/log/beoboard/east --name east --keep 90d'],
   notes: `Writes JSON lines: when nodes fell silent and were heard again, problems with their begin and end, boots with what was said last, links,
 rejected reports, the receiver's own faults, and, for those who may read them, the jobs on nodes that fell silent or differ from the others: docs/journal.md has

@@ -15,35 +15,17 @@ import { replaceFile } from '../service/replacefile.js';
 import { type Address, formatAddress } from '../text/addresses.js';
 import { Failure, usable } from '../text/failure.js';
 import { json, print } from '../text/output.js';
+import { words } from '../text/tables.js';
 import { counted, oneLine } from '../text/text.js';
 import { JobWork } from './jobnodes.js';
 import { Cluster, random } from './simulatednode.js';
 
 export const verb = defineVerb({
   name: 'load',
-  options: [
-    'to',
-    'size',
-    'prefix',
-    'nodes',
-    'cluster',
-    'key-file',
-    'interval',
-    'rate',
-    'loss',
-    'restart-every',
-    'silent',
-    'silent-from',
-    'silent-for',
-    'jobs',
-    'jobs-file',
-    'odd',
-    'full',
-    'seed',
-    'for',
-    'json',
-    'config',
-  ],
+  options: words(
+    'to size prefix nodes cluster key-file interval rate loss restart-every silent silent-from silent-for jobs',
+    'jobs-file odd full seed for json config',
+  ),
   examples: [
     'beoboard load --to 127.0.0.1 --size 1000',
     'beoboard load --to 127.0.0.1 --nodes rack[1-4]n[01-48],login1',

@@ -6,6 +6,7 @@ import { clusterId } from '../layout/identity.js';
 import { bits, constants, enums, structs } from '../layout/layout.gen.js';
 import { sign } from '../layout/tag.js';
 import type { Key } from '../options/keys.js';
+import { words } from '../text/tables.js';
 
 /** The offset of a field in a report. */
 export const at = (field: ReportField) => structs.report.fields[field].offset;
@@ -53,30 +54,10 @@ const GPUS = 4;
 const GPU_NODES = 8;
 const HIGH = 2 ** 32;
 
-const SETS = [
-  'cpus',
-  'topology',
-  'load',
-  'stat',
-  'cpu_share',
-  'memory',
-  'psi_cpu',
-  'psi_mem',
-  'psi_io',
-  'vmstat',
-  'net',
-  'disk',
-  'disk_share',
-  'system',
-  'cpu_mhz',
-  'sender',
-  'clock',
-  'energy_cpu',
-  'power',
-  'temp_hottest',
-  'root',
-  'filesystems',
-] as const satisfies (keyof typeof bits.valid)[];
+const SETS = words(
+  'cpus topology load stat cpu_share memory psi_cpu psi_mem psi_io vmstat net disk disk_share system cpu_mhz',
+  'sender clock energy_cpu power temp_hottest root filesystems',
+);
 /** The `valid` of a report in which these sets were measured. */
 export const validOf = (sets: readonly (keyof typeof bits.valid)[]) =>
   sets.reduce((valid, set) => valid | (1n << BigInt(bits.valid[set])), 0n);

@@ -15,6 +15,7 @@ import { type BoardOptions, openWriter, writerOptions } from '../shm/writer.js';
 import { formatAddress } from '../text/addresses.js';
 import { writeDuration } from '../text/durations.js';
 import { Failure } from '../text/failure.js';
+import { words } from '../text/tables.js';
 import { counted } from '../text/text.js';
 import { Absence } from './absence.js';
 import { Control, controlPath, sortCleared, sortOut } from './control.js';
@@ -24,25 +25,10 @@ import { isPortShared } from './sharedport.js';
 
 export const verb = defineVerb({
   name: 'receive',
-  options: [
-    'board',
-    'listen',
-    'group',
-    'interface',
-    'local',
-    'cluster',
-    'nodes',
-    'capacity',
-    'uncertain-after',
-    'silent-after',
-    'longest-interval',
-    'forget-after',
-    'drain',
-    'key-file',
-    'require',
-    'clock-window',
-    'config',
-  ],
+  options: words(
+    'board listen group interface local cluster nodes capacity uncertain-after silent-after longest-interval',
+    'forget-after drain key-file require clock-window config',
+  ),
   examples: [
     'beoboard receive',
     'beoboard receive --listen 10.0.0.1 --cluster alpha --nodes node[001-128]',

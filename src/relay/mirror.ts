@@ -8,6 +8,7 @@ import { tellParent } from '../service/process.js';
 import { beginDaemon } from '../service/service.js';
 import { readTrust, tellTrust } from '../shm/trust.js';
 import { Failure, keysAtStart, usable } from '../text/failure.js';
+import { words } from '../text/tables.js';
 import { NATS_OPTIONS, NatsBus } from './bus.js';
 import { RelayFollower, STEP_MS } from './follower.js';
 import { accessOf } from './natsaccess.js';
@@ -15,16 +16,7 @@ import { accessOf } from './natsaccess.js';
 export const verb = defineVerb({
   name: 'mirror',
   options: [
-    'board',
-    'nats',
-    'site',
-    'cluster',
-    'trust',
-    'key-file',
-    'require',
-    'clock-window',
-    'capacity',
-    'name',
+    ...words('board nats site cluster trust key-file require clock-window capacity name'),
     ...NATS_OPTIONS,
     'config',
   ],

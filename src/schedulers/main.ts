@@ -16,6 +16,7 @@ import { beginDaemon } from '../service/service.js';
 import { BoardReader } from '../shm/reader.js';
 import { formatDuration } from '../text/durations.js';
 import { Failure, usable } from '../text/failure.js';
+import { words } from '../text/tables.js';
 import { counted, lowerCase, oneLine, readText } from '../text/text.js';
 import { schedulerOf } from './chosen.js';
 import { makeFolder } from './folder.js';
@@ -24,18 +25,7 @@ import { type Asked, Poll, type Round } from './poll.js';
 
 export const verb = defineVerb({
   name: 'scheduler',
-  options: [
-    'scheduler',
-    'slurm-dir',
-    'slurm-bin',
-    'slurm-names',
-    'domain',
-    'public-jobs',
-    'interval',
-    'board',
-    'owner',
-    'config',
-  ],
+  options: words('scheduler slurm-dir slurm-bin slurm-names domain public-jobs interval board owner config'),
   examples: [
     'beoboard scheduler',
     'beoboard scheduler --slurm-bin /opt/slurm/bin --slurm-names /etc/beoboard/slurm-names',

@@ -17,6 +17,7 @@ import { Service } from '../service/service.js';
 import type { Address } from '../text/addresses.js';
 import { formatDuration } from '../text/durations.js';
 import { Failure, keysAtStart, usable } from '../text/failure.js';
+import { words } from '../text/tables.js';
 import { bootId } from './collect/bootid.js';
 import { Collector, type Roots } from './collect.js';
 import { Destinations } from './destinations.js';
@@ -33,27 +34,10 @@ import { here } from './world.js';
 
 export const verb = defineVerb({
   name: 'send',
-  options: [
-    'to',
-    'interface',
-    'ttl',
-    'name',
-    'cluster',
-    'key-file',
-    'interval',
-    'pace-file',
-    'pace-min',
-    'pace-max',
-    'once',
-    'check',
-    'aligned',
-    'proc',
-    'sys',
-    'scratch',
-    'health-max-age',
-    'pretend',
-    'config',
-  ],
+  options: words(
+    'to interface ttl name cluster key-file interval pace-file pace-min pace-max once check aligned proc sys',
+    'scratch health-max-age pretend config',
+  ),
   examples: [
     'beoboard send --to master',
     'beoboard send --to 10.0.0.1 --to 10.0.0.2:9000 --interval 5s',

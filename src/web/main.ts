@@ -5,24 +5,14 @@ import { listenAll, runServer } from '../net/runserver.js';
 import { defineVerb, parseVerb } from '../options/options.js';
 import { createLog } from '../service/log.js';
 import { Failure } from '../text/failure.js';
+import { words } from '../text/tables.js';
 import { readPageFiles } from './pagefiles.js';
 import { HEADERS, responder } from './routes.js';
 import { Wall } from './wall.js';
 
 export const verb = defineVerb({
   name: 'web',
-  options: [
-    'board',
-    'owner',
-    'listen',
-    'allow-host',
-    'proxy',
-    'base',
-    'show-jobs',
-    'slurm-dir',
-    'journal-run',
-    'config',
-  ],
+  options: words('board owner listen allow-host proxy base show-jobs slurm-dir journal-run config'),
   examples: [
     'beoboard web',
     'beoboard web --base /cluster --allow-host cluster.example.org',

@@ -156,7 +156,7 @@ export class MadeWall {
   /** The next look, in which the head says this besides what it said. */
   say(change: Partial<WallHead>): void {
     const before = this.head.seq;
-    this.head = { ...this.head, ...change, seq: before + 1, now_ms: this.head.now_ms + 1000 };
+    this.head = { ...this.head, ...change, seq: before + 1, now_ms: change.now_ms ?? this.head.now_ms + 1000 };
     // The first cell, without which nothing is drawn anew.
     const changes = Buffer.alloc(22);
     for (const [i, word] of [1, before + 1, before, 1, 0].entries()) changes.writeUInt32LE(word, 4 * i);

@@ -4,6 +4,7 @@
 // @seconds 32
 // @rest
 
+import { spawnSync } from 'node:child_process';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import t from 'tap';
 import type { TroubleInfo } from '../../src/acks/info.js';
@@ -52,6 +53,14 @@ const texts = (page: Page, key: string) =>
   );
 const top = (page: Page, id: string) =>
   page.evaluate<number>(`document.querySelector('${id}').getBoundingClientRect().top`);
+
+const WIDE = { viewport: { width: 1440, height: 900 } };
+
+/** Neither pointer nor keyboard is in the list or the map any more. */
+async function leave(page: Page): Promise<void> {
+  await page.evaluate('document.activeElement.blur()');
+  await page.mouse.move(1, 1);
+}
 
 const MANY = Array.from({ length: 40 }, (_, i) => line(`k${i}`, `rack10n${String((i % 12) + 1).padStart(2, '0')}`, 1));
 
@@ -161,19 +170,34 @@ t.test('rows follow their keys', { skip }, async t => {
   await page.click(row);
   const before = await top(page, row);
   await page.evaluate(`document.querySelector('${row}').dataset.marked = 'yes'`);
-  // Four lines above go, and two come.
-  await say(wall, page, { trouble: [line('x', 'rack10n01', 1), line('y', 'rack10n02', 1), ...MANY.slice(4)] });
+  // Four lines above go, and two come: while somebody is in the list no row moves, and what has come is counted.
+  const said = await keys(page);
+  const worse = line('y', 'rack10n02', 1, { severity: 'critical' });
+  await say(wall, page, { trouble: [line('x', 'rack10n01', 1), worse, ...MANY.slice(4)] });
+  t.same(await keys(page), said);
+  t.equal(await page.textContent('#troublenew'), '2 new, 1 critical');
+  t.ok(await page.evaluate(`document.querySelector('#trouble > [data-key="k1"]').classList.contains('dim')`), 'gone');
+  t.equal(await top(page, row), before, 'it stays where it was');
+  await leave(page);
+  await holds(page, `document.querySelector('#troublenew').textContent === ''`);
+  t.same((await keys(page)).slice(0, 3), ['x', 'y', 'k4']);
   t.equal(await top(page, row), before, 'it is read where it was');
+  await page.focus('#trouble');
   t.equal(await page.getAttribute(row, 'data-marked'), 'yes', 'it is the same element');
   t.equal(await page.getAttribute(row, 'aria-selected'), 'true');
   t.equal(await page.getAttribute('#trouble', 'aria-activedescendant'), await page.getAttribute(row, 'id'));
   t.equal(await page.evaluate('document.activeElement.id'), 'trouble');
-  // The line itself goes: the keyboard is at the next one.
+  // The line itself goes: the keyboard is at the next one, but not before it has been away.
   await say(wall, page, { trouble: MANY.filter(({ key }) => key !== 'k14') });
+  t.equal(await page.getAttribute('#trouble', 'aria-activedescendant'), await page.getAttribute(row, 'id'));
+  await leave(page);
+  await holds(page, `document.querySelector('${row}') === null`);
+  await page.focus('#trouble');
   t.equal(
     await page.getAttribute('#trouble', 'aria-activedescendant'),
     await page.getAttribute('#trouble > [data-key="k15"]', 'id'),
   );
+  await leave(page);
   await page.evaluate(`document.querySelector('#troubleframe').scrollTop = 0`);
   await say(wall, page, { trouble: [line('worst', 'rack10n03', 1), ...MANY] });
   t.equal((await keys(page))[0], 'worst');
@@ -190,6 +214,7 @@ t.test('a row selects its nodes, also while they change', { skip }, async t => {
   await chosen('3 nodes selected: rack10n[01-03]');
   await listed(3);
   t.match(page.url(), /trouble=full/);
+  await leave(page);
   await say(wall, page, { trouble: [line('hot', 'rack11n01', 1), line('full', 'rack10n[01-03],rack11n[04-05]', 5)] });
   await chosen('5 nodes selected: rack10n[01-03],rack11n[04-05]');
   await listed(5);
@@ -226,6 +251,134 @@ t.test('a row selects its nodes, also while they change', { skip }, async t => {
   // From the URL.
   await page.goto(`${wall.url}?trouble=hot`);
   await chosen('1 node selected: rack11n01');
+  t.same(complaints, []);
+});
+
+const ACTS = (page: Page) =>
+  page.evaluate<string[]>(`[...document.querySelectorAll('#troubleacts button')].map(each => each.innerText)`);
+const value = (page: Page) => page.inputValue('#troubleacts input');
+
+t.test('a chosen line leads to its nodes, its job, what changed then, its list and its command', { skip }, async t => {
+  const hostile = 'link:$(touch x)\'"; `id`\u202e';
+  const jobs = [
+    { id: '4712', user: '$(id)\u202e' },
+    { id: '4713', user: 'anna' },
+  ];
+  const trouble = [
+    line('hot', 'rack11n01', 1),
+    line(hostile, 'rack10n[01-03],rack11n[04-05]', 5, { jobs }),
+    line('gone', 'rack10n07', 1, { dim: 'ended', ended: '2026-03-01T02:01:00Z' }),
+  ];
+  for (const [name, options] of [
+    ['a desk', WIDE],
+    ['a phone', { viewport: { width: 390, height: 844 } }],
+  ] as const) {
+    const { wall, page, context, complaints } = await watch(t, 2, '', options);
+    wall.jobs = [{ ...{ id: '4712', user: 'x', name: 'y', state: 'RUNNING', node_count: 2 }, nodes: 'rack10n[01-02]' }];
+    await say(wall, page, { trouble });
+    const rows = () =>
+      page.evaluate<[top: number, bottom: number][]>(
+        `[...${ROWS}, document.querySelector('#troubleacts')].map(row => {
+          const { top, bottom } = row.getBoundingClientRect();
+          return [top, bottom];
+        }).sort(([a], [b]) => a - b)`,
+      );
+    const overlaps = async () => (await rows()).some(([top], i, all) => top < (all[i - 1]?.[1] ?? 0) - 1);
+    // By keys alone.
+    await page.focus('#trouble');
+    await page.keyboard.press('Home');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await holds(page, `!document.querySelector('#troubleacts').hidden`);
+    t.notOk(await overlaps(), `${name}: the open row and what can be done push the others`);
+    t.same(await ACTS(page), [
+      ...['5 nodes on the map', 'job 4712 $(id)\\u{202e}', 'job 4713 anna'],
+      ...['what changed then', 'copy the list', 'acknowledge'],
+    ]);
+    const wide = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+    t.ok((wide as number) <= 0, `${name}: nothing is wider than the page`);
+    // One word of a shell, whatever the key is.
+    const { stdout } = spawnSync('bash', ['-c', (await value(page)).replace('beoboard ack', "printf '%s\\n'")], {
+      encoding: 'utf8',
+    });
+    t.equal(stdout, `${hostile}\n--until\n+8h\n`);
+    t.notMatch(await value(page), /[\p{Cc}\p{Cf}]/u, 'nothing that a terminal obeys');
+    // The list is copied whole, and the command.
+    const pasted = async () => {
+      await page.focus('#asked');
+      await page.keyboard.press('Control+A');
+      await page.keyboard.press('Control+V');
+      const text = await page.inputValue('#asked');
+      await page.fill('#asked', '');
+      await page.focus('#trouble');
+      return text;
+    };
+    await page.keyboard.press('c');
+    t.equal(await page.textContent('#troubleacts span'), 'copied');
+    t.equal(await page.evaluate('document.activeElement.id'), 'trouble', 'the keys go on');
+    t.equal(await pasted(), 'rack10n[01-03],rack11n[04-05]');
+    await page.keyboard.press('a');
+    t.equal(await pasted(), await value(page));
+    // What changed then, of whatever nodes; Escape closes one thing.
+    await page.keyboard.press('e');
+    await holds(page, `document.querySelector('#changedsince').textContent.includes('of all nodes, about 01:10:03')`);
+    t.equal(await page.evaluate('document.activeElement.id'), 'changedframe');
+    await page.keyboard.press('Escape');
+    await holds(page, `!document.querySelector('#changedsince').textContent.includes('about')`);
+    t.match(page.url(), /trouble=/);
+    // The choice stays with its line.
+    await leave(page);
+    await say(wall, page, { trouble: [line('worse', 'rack10n09', 1), ...trouble] });
+    t.equal(await page.getAttribute('#trouble > [aria-selected="true"]', 'data-key'), hostile);
+    t.notOk(await overlaps());
+    await page.focus('#trouble');
+    await page.keyboard.press('m');
+    t.equal(await page.evaluate('document.activeElement.id'), 'field', 'the map, on which they are selected');
+    await page.keyboard.press('Escape');
+    await holds(page, `document.querySelector('#troubleacts').hidden`);
+    t.notMatch(page.url(), /trouble=/);
+    // A key opens the row that the cursor is on; what is over is not acknowledged.
+    await page.focus('#trouble');
+    await page.keyboard.press('End');
+    await page.keyboard.press('c');
+    t.equal(await value(page), 'rack10n07');
+    t.same(await ACTS(page), ['1 node on the map', 'what changed then', 'copy the list']);
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Escape');
+    await holds(page, `document.querySelector('#troubleacts').hidden`);
+    t.equal(await page.evaluate('document.activeElement.id'), 'trouble', 'also from what can be done');
+    // By the pointer.
+    await page.click('#trouble > [data-key="hot"]');
+    await page.click('#troubleacts button:text("copy the list")');
+    t.equal(await pasted(), 'rack11n01');
+    await page.click(`#trouble > div:nth-child(3)`);
+    await page.click('#troubleacts button:text("job 4712")');
+    await holds(page, `location.search.includes('job=4712')`);
+    t.same(complaints, []);
+    await context.close();
+  }
+});
+
+t.test('the list is as high as it was needed in the last ten minutes', { skip }, async t => {
+  const { wall, page, complaints } = await watch(t, 2, '', { viewport: { width: 1920, height: 1080 } });
+  const lines = () =>
+    page.evaluate<number>(
+      `Math.round(document.querySelector('#troubleframe').clientHeight / document.querySelector('#troublemore').clientHeight)`,
+    );
+  const at = async (minutes: number, count: number) => {
+    const trouble = MANY.slice(0, count);
+    await say(wall, page, { trouble, now_ms: wall.now + minutes * 60_000 });
+    return await lines();
+  };
+  await page.mouse.move(1, 1);
+  t.same([await at(0, 0), await at(1, 1), await at(2, 2), await at(3, 7)], [1, 1, 6, 12], 'it grows at once');
+  t.same([await at(4, 1), await at(13, 1), await at(14, 1)], [12, 12, 1], 'and shrinks after ten minutes');
+  t.same([await at(15, 40), await at(16, 3), await at(20, 40), await at(29, 3)], [12, 12, 12, 12]);
+  await page.hover('#field');
+  t.same([await at(45, 3), await at(46, 0)], [12, 12], 'not while somebody is in the map');
+  await page.mouse.move(1, 1);
+  await holds(page, `document.querySelector('#troublemore').textContent === 'No trouble'`);
+  t.equal(await lines(), 1);
   t.same(complaints, []);
 });
 
@@ -276,7 +429,6 @@ t.test('a wall has two columns of whole rows', { skip }, async t => {
   }
 });
 
-const WIDE = { viewport: { width: 1440, height: 900 } };
 const looks: [name: string, racks: number, query: string, options: BrowserContextOptions][] = [
   ['12 nodes', 1, '', WIDE],
   ['480 nodes', 40, '', WIDE],

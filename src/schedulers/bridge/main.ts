@@ -16,6 +16,7 @@ import { BoardReader } from '../../shm/reader.js';
 import { Failure, usable } from '../../text/failure.js';
 import { json, print } from '../../text/output.js';
 import { compilePattern } from '../../text/patterns.js';
+import { words } from '../../text/tables.js';
 import { oneLine, quote } from '../../text/text.js';
 import { controllerOf } from '../chosen.js';
 import { Awaking } from './awaking.js';
@@ -30,31 +31,10 @@ import { Bridge, type TickOutcome } from './tick.js';
 
 export const verb = defineVerb({
   name: 'bridge',
-  options: [
-    'enforce',
-    'dry-run',
-    'drain-after',
-    'resume-after',
-    'drain-unhealthy',
-    'ignore',
-    'unsigned',
-    'witness',
-    'by',
-    'journal',
-    'bridge-dir',
-    'kill-switch',
-    'status',
-    'json',
-    'release',
-    'undrain-own',
-    'scheduler',
-    'slurm-bin',
-    'slurm-names',
-    'interval',
-    'board',
-    'owner',
-    'config',
-  ],
+  options: words(
+    'enforce dry-run drain-after resume-after drain-unhealthy ignore unsigned witness by journal bridge-dir',
+    'kill-switch status json release undrain-own scheduler slurm-bin slurm-names interval board owner config',
+  ),
   examples: [
     'beoboard bridge',
     'beoboard bridge --config /etc/beoboard/bridge.toml',

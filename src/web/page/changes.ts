@@ -15,6 +15,9 @@ const ASKED_MS = 3_600_000;
 const KEPT = 2000;
 const SHOWN = 200;
 const MINUTE_MS = 60_000;
+/** What changed so long before and behind a moment may be its reason. */
+const BEFORE_MS = 2 * MINUTE_MS;
+const BEHIND_MS = MINUTE_MS;
 
 export class ChangeList {
   readonly #list = byId('changed');
@@ -27,6 +30,8 @@ export class ChangeList {
   #chosen: ReadonlySet<string> | undefined;
   #minute: number | undefined;
   #marked: number | undefined;
+  /** The moment about which all is shown, of whatever nodes, ms since 1970. */
+  #about: number | undefined;
   #isInSight = false;
   readonly #request = oncePerFrame(() => this.#show());
 
@@ -85,7 +90,7 @@ export class ChangeList {
   choose(chosen: ReadonlySet<string> | undefined): void {
     this.#chosen = chosen;
     // That of a line goes with what it has selected.
-    if (chosen === undefined && this.#marked !== this.#minute) this.#markAt(this.#minute);
+    if (chosen === undefined && this.#about === undefined && this.#marked !== this.#minute) this.#markAt(this.#minute);
     this.#request();
   }
 
@@ -93,9 +98,18 @@ export class ChangeList {
   toggleMinute(second: number | undefined): void {
     const asked = second === undefined ? undefined : Math.floor((second * 1000) / MINUTE_MS);
     this.#minute = asked === this.#minute ? undefined : asked;
+    this.#about = undefined;
     this.#markAt(this.#minute);
     this.#list.parentElement?.scrollTo(0, 0);
     this.#request();
+  }
+
+  /** All that changed about a moment; `hasMinute` until the next minute is chosen, or none. */
+  showAbout(ms: number): void {
+    this.toggleMinute(undefined);
+    this.#about = ms;
+    this.#markAt(Math.floor(ms / MINUTE_MS));
+    byId('changedframe').focus();
   }
 
   #markAt(minute: number | undefined): void {
@@ -104,10 +118,12 @@ export class ChangeList {
   }
 
   get hasMinute(): boolean {
-    return this.#minute !== undefined;
+    return (this.#minute ?? this.#about) !== undefined;
   }
 
   #isShown({ time, nodes }: EventInfo): boolean {
+    const about = this.#about;
+    if (about !== undefined) return Date.parse(time) >= about - BEFORE_MS && Date.parse(time) <= about + BEHIND_MS;
     if (this.#minute !== undefined && Math.floor(Date.parse(time) / MINUTE_MS) !== this.#minute) return false;
     const chosen = this.#chosen;
     return chosen === undefined || nodes === undefined || NameRanges.of(nodes)?.meets(chosen) === true;
@@ -122,7 +138,8 @@ export class ChangeList {
     const source = journal ? 'From the journal,' : 'Without a journal:';
     const from = this.#sinceMs === undefined ? '' : `${source} since ${clock(this.#sinceMs)}${began}`;
     byId('changedsince').title = why;
-    const only = this.#minute === undefined ? '' : `; only ${minute(this.#minute * MINUTE_MS)}, as marked above`;
+    const about = this.#about === undefined ? '' : `; of all nodes, about ${clock(this.#about)}`;
+    const only = this.#minute === undefined ? about : `; only ${minute(this.#minute * MINUTE_MS)}, as marked above`;
     const more = lines.length > SHOWN ? `; the last ${SHOWN} of ${plural(lines.length, 'line')}` : '';
     write(byId('changedsince'), `${from}${only}${more}${lines.length === 0 && from !== '' ? ': nothing' : ''}`);
     const shown = lines.slice(0, SHOWN);

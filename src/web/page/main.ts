@@ -26,6 +26,7 @@ import { jobChange, meaningOf, refusalOf } from './search.js';
 import { Sheet } from './sheet.js';
 import { tellTab } from './tab.js';
 import { TableView } from './tableview.js';
+import { TroubleActs } from './troubleacts.js';
 import { TroubleBox } from './troublebox.js';
 import { listen } from './userinput.js';
 import { type ClockZone, type PageView, parseView, streamQuery, WHOLE, writeView, ZONES, ZOOMS } from './viewstate.js';
@@ -85,7 +86,12 @@ const flow = new RiverView({
 const river = new RiverPart(flow, cells);
 const dark = new DarkLinks();
 const headline = new Headline();
-const trouble = new TroubleBox(key => go({ ...WHOLE, trouble: view.trouble === key ? undefined : key }));
+const acts = new TroubleActs({
+  openJob: id => openJob(jobs.numbered(id) ?? { id }),
+  changedAt: ms => changes.showAbout(ms),
+});
+const choose = (key: string) => go({ ...WHOLE, trouble: view.trouble === key ? undefined : key });
+const trouble = new TroubleBox(choose, acts);
 const selectNodes = (nodes: string) => go({ ...WHOLE, select: nodes });
 const legend = new Legend(
   state => go({ ...WHOLE, group: view.group, state: view.state === state ? undefined : state }),
@@ -348,6 +354,7 @@ function watchPace(): void {
     ask();
   }
   tellPace();
+  trouble.tick(nowOf());
 }
 
 // ---- the view ----
@@ -466,7 +473,7 @@ function openNode(cell: number): void {
   if (name !== undefined) go({ node: name, at: name });
 }
 
-function openJob(job: JobInfo): void {
+function openJob(job: Partial<JobInfo> & Pick<JobInfo, 'id'>): void {
   go({ ...WHOLE, ...jobChange(job) });
 }
 

@@ -37,7 +37,7 @@ export function refusalOf(where: string | undefined, why: string): string {
 }
 
 /** Opens the page of a job, and selects its nodes. */
-export const jobChange = ({ id, nodes }: Pick<JobInfo, 'id' | 'nodes'>) => ({
+export const jobChange = ({ id, nodes }: Partial<JobInfo> & Pick<JobInfo, 'id'>) => ({
   ...{ select: nodes, job: id, node: undefined },
 });
 

@@ -1,11 +1,13 @@
-// The box of trouble: the server's lines in the server's order, in rows of one height, so that nothing moves around it.
-// A row belongs to its line's key: selection, the keyboard's place and the reader's follow it while others come and go.
+// The box of trouble: the server's lines in the server's order, in rows of one height. A row belongs to its line's key:
+// selection, the keyboard's place and the reader's follow it while others come and go. While somebody is in it or in the
+// map, no row comes, goes or moves.
 
 import type { TroubleInfo } from '../../acks/info.js';
 import { ending, fits } from '../../text/unseen.js';
 import type { WallHead } from '../wire.js';
 import { byId, make, write } from './dom.js';
 import { count, dateOf, zone } from './formats.js';
+import type { TroubleActs } from './troubleacts.js';
 import { columnsOf, lastingText } from './troubletexts.js';
 
 interface TroubleRow {
@@ -13,6 +15,14 @@ interface TroubleRow {
   line: TroubleInfo;
   written: string;
 }
+
+/** The list has so many lines; twelve only in a window that is so high. It has fewer when so long fewer were enough. */
+const HEIGHTS = [1, 6, 12] as const;
+const HIGH_PX = 1080;
+const QUIET_MS = 600_000;
+
+/** Where a pointer that can rest, or the keyboard, holds the rows. */
+const HOLDING = ['troublepart', 'map'];
 
 /** So many characters at the end of a host list are always seen. */
 const END_CHARS = 8;
@@ -45,14 +55,27 @@ export class TroubleBox {
   #keys: readonly string[] = [];
   #left = 0;
   #now = 0;
+  /** The keys of the server's lines, shown or not. */
+  #told: ReadonlySet<string> = new Set();
   #width = 0;
   #selected: string | undefined;
   #lastOf: readonly [key: string, nodes: string] = ['', ''];
   #here: string | undefined;
   #number = 0;
+  /** The place of the open row, and how much higher it is than another, with what can be done below it, px. */
+  #open = -1;
+  #extra = 0;
+  /** Its lines, and since when fewer would have been enough, by the server's clock. */
+  #lines = 1;
+  #quietSince: number | undefined;
+  /** What is not shown yet, because somebody is in the list or the map. */
+  #waiting: WallHead | undefined;
 
   /** `choose`: called with the key of a line that the user chooses. */
-  constructor(choose: (key: string) => void) {
+  constructor(
+    choose: (key: string) => void,
+    private readonly acts: TroubleActs,
+  ) {
     this.#choose = choose;
     const list = this.#list;
     const keyAt = ({ target }: Event) => (target as Element).closest<HTMLElement>('[role="option"]')?.dataset.key;
@@ -79,7 +102,13 @@ export class TroubleBox {
     const to = { ArrowUp: Math.max(0, at - 1), ArrowDown: Math.min(last, at + 1), Home: 0, End: last }[event.key];
     if (to !== undefined) this.#goTo(this.#keys[to]);
     else if ((event.key === 'Enter' || event.key === ' ') && at >= 0) this.#choose(this.#here as string);
-    else return;
+    else if (at < 0 || !this.acts.has(event.key)) return;
+    else {
+      if (this.#selected !== this.#here) this.#choose(this.#here as string);
+      this.acts.press(event.key);
+      // Elsewhere on the page a key means something else.
+      event.stopPropagation();
+    }
     event.preventDefault();
   }
 
@@ -94,8 +123,9 @@ export class TroubleBox {
     const row = this.#rows.get(key ?? '')?.element.getBoundingClientRect();
     if (row === undefined) return;
     const frame = this.#frame.getBoundingClientRect();
-    if (row.top < frame.top || row.height > frame.height) this.#frame.scrollTop += row.top - frame.top;
-    else if (row.bottom > frame.bottom) this.#frame.scrollTop += row.bottom - frame.bottom;
+    const bottom = row.bottom + (key === this.#selected ? this.acts.element.offsetHeight : 0);
+    if (row.top < frame.top || bottom - row.top > frame.height) this.#frame.scrollTop += row.top - frame.top;
+    else if (bottom > frame.bottom) this.#frame.scrollTop += bottom - frame.bottom;
   }
 
   /** The nodes of a line that is there, as a host list, or was when it was selected; otherwise none. */
@@ -106,16 +136,46 @@ export class TroubleBox {
   }
 
   isOver(key: string | undefined): boolean {
-    return this.#now > 0 && key !== undefined && !this.#rows.has(key);
+    return this.#now > 0 && key !== undefined && !this.#told.has(key);
   }
 
   select(key: string | undefined): void {
     if (this.#selected === key) return;
     this.#selected = key;
+    const hadFocus = this.acts.element.contains(document.activeElement);
+    this.#write();
+    this.layOut();
     this.#goTo(key ?? this.#here);
+    if (hadFocus && key === undefined) this.#list.focus();
   }
 
-  show({ trouble, trouble_more, now_ms, state, counts, unhealthy }: WallHead): void {
+  get #isHeld(): boolean {
+    if (this.#keys.length === 0 || document.documentElement.dataset.view === 'wall') return false;
+    const canHover = matchMedia('(hover: hover)').matches;
+    return HOLDING.some(id => byId(id).matches(canHover ? ':is(:hover, :focus-within)' : ':focus-within'));
+  }
+
+  /** A list whose rows stay: lines that have gone are dimmed, and those that have come are counted. */
+  #held(head: WallHead): WallHead {
+    const { trouble } = head;
+    const now = new Map(trouble.map(line => [line.key, line]));
+    const lines = this.#keys.map(key => this.#rows.get(key)?.line as TroubleInfo);
+    const kept = lines.map(line => now.get(line.key) ?? { ...line, dim: 'ended' });
+    const come = trouble.filter(({ key, dim }) => dim === undefined && !this.#rows.has(key));
+    const worst = come.filter(({ severity }) => severity === 'critical').length;
+    const critical = worst > 0 ? `, ${count(worst)} critical` : '';
+    write(byId('troublenew'), come.length > 0 ? `${count(come.length)} new${critical}` : '');
+    return { ...head, trouble: kept };
+  }
+
+  show(head: WallHead): void {
+    this.#told = new Set(head.trouble.map(({ key }) => key));
+    this.#waiting = this.#isHeld ? head : undefined;
+    if (this.#waiting === undefined) write(byId('troublenew'), '');
+    this.#show(this.#waiting === undefined ? head : this.#held(head));
+  }
+
+  #show({ trouble, trouble_more, now_ms, state, counts, unhealthy }: WallHead): void {
     const before = this.#keys;
     const keys = new Set(trouble.map(({ key }) => key));
     /** The line itself, or the one that took its place. */
@@ -125,10 +185,9 @@ export class TroubleBox {
       return [...before.slice(at), ...before.slice(0, at).reverse()].find(other => keys.has(other));
     };
     // Who has scrolled goes on reading the same line at the same place.
-    const height = this.#height;
     const top = this.#frame.scrollTop;
-    const read = top > 0 ? successor(before[Math.floor(top / height)]) : undefined;
-    const offset = read === undefined ? 0 : before.indexOf(read) * height - top;
+    const read = top > 0 ? successor(before.findLast((_, i) => this.#offset(i) <= top)) : undefined;
+    const offset = read === undefined ? 0 : this.#offset(before.indexOf(read)) - top;
     this.#here = successor(this.#here);
     this.#keys = trouble.map(({ key }) => key);
     [this.#left, this.#now] = [trouble_more, now_ms];
@@ -143,7 +202,7 @@ export class TroubleBox {
       if (this.#list.children[i] !== row.element) this.#list.insertBefore(row.element, this.#list.children[i] ?? null);
     }
     this.layOut();
-    if (read !== undefined) this.#frame.scrollTop = this.#keys.indexOf(read) * height - offset;
+    if (read !== undefined) this.#frame.scrollTop = this.#offset(this.#keys.indexOf(read)) - offset;
     else if (before.length === 0) this.#reveal(this.#selected);
     // The counts may be newer than the lines.
     const isWell = state === 'ok' && unhealthy === 0 && (counts.silent ?? 0) === 0;
@@ -153,7 +212,25 @@ export class TroubleBox {
   /** The server's clock goes on. */
   tick(now: number): void {
     this.#now = now;
-    this.#write();
+    if (this.#waiting !== undefined && !this.#isHeld) this.show(this.#waiting);
+    else this.#write();
+  }
+
+  /** Where a row begins: the open one pushes those behind it. */
+  #offset(place: number): number {
+    return place * this.#height + (this.#open >= 0 && place > this.#open ? this.#extra : 0);
+  }
+
+  /** The list grows at once, and shrinks when fewer lines were enough for long; neither while somebody is in it. */
+  #fit(): void {
+    if (this.#now === 0 || this.#waiting !== undefined) return;
+    const most = innerHeight >= HIGH_PX ? 12 : 6;
+    const needed = Math.min(most, HEIGHTS.find(lines => lines >= this.#keys.length) ?? most);
+    if (needed >= this.#lines) this.#quietSince = undefined;
+    else this.#quietSince ??= this.#now;
+    const isQuiet = this.#quietSince !== undefined && this.#now - this.#quietSince >= QUIET_MS;
+    if (needed > this.#lines || isQuiet) this.#lines = needed;
+    this.#frame.style.setProperty('--lines', String(this.#lines));
   }
 
   #add(line: TroubleInfo): TroubleRow {
@@ -203,25 +280,33 @@ export class TroubleBox {
    */
   layOut(): void {
     const height = this.#height;
+    const isWall = document.documentElement.dataset.view === 'wall';
+    this.#fit();
+    this.acts.show(isWall ? undefined : this.#rows.get(this.#selected ?? '')?.line);
     const { clientWidth } = this.#frame;
     // What was cut, or covered rows, was so in that width.
     if (this.#width !== clientWidth) for (const row of this.#rows.values()) row.written = '';
     this.#width = clientWidth;
     this.#write();
-    const isWall = document.documentElement.dataset.view === 'wall';
+    const actsHeight = this.acts.element.offsetHeight;
+    this.#open = isWall ? -1 : this.#keys.indexOf(this.#selected ?? '');
+    const open = this.#rows.get(this.#keys[this.#open] ?? '')?.element;
+    this.#extra = open === undefined ? 0 : open.offsetHeight - height + actsHeight;
     const each = isWall ? Math.max(1, Math.floor(this.#frame.clientHeight / height)) : Number.POSITIVE_INFINITY;
     const all = this.#keys.length + this.#left;
     const shown = all <= 2 * each ? this.#keys.length : Math.min(this.#keys.length, 2 * each - 1);
     const place = (i: number) => {
       const column = Math.floor(i / each);
-      return `translate(calc(${column} * (100% + var(--gap))), ${(i - (column && column * each)) * height}px)`;
+      const top = isWall ? (i - column * each) * height : this.#offset(i);
+      return `translate(calc(${column} * (100% + var(--gap))), ${top}px)`;
     };
     for (const [i, key] of this.#keys.entries()) {
       const { element } = this.#rows.get(key) as TroubleRow;
       element.style.transform = place(i);
       element.style.visibility = i < shown ? '' : 'hidden';
     }
-    this.#list.style.height = isWall ? '' : `${shown * height}px`;
+    this.#list.style.height = isWall ? '' : `${this.#offset(shown)}px`;
+    this.acts.element.style.transform = `translateY(${this.#offset(this.#open + 1) - actsHeight}px)`;
     this.#more.style.transform = place(shown);
     if (all > 0) write(this.#more, all > shown ? `+${count(all - shown)} more` : '');
   }

@@ -76,7 +76,8 @@ function listenToKeys({ field, map, sheet, changes, view, go, moveTo, openNode, 
 
   document.addEventListener('keydown', event => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const isTyping = event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement;
+    const { target } = event;
+    const isTyping = target instanceof HTMLSelectElement || (target instanceof HTMLInputElement && !target.readOnly);
     if (event.key === 'Escape') {
       if (sheet.isOpen) closeSheet();
       else if (changes.hasMinute) changes.toggleMinute(undefined);
