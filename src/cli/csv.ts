@@ -12,23 +12,11 @@ const PAGE_BYTES = 1 << 16;
 /** More than any cell takes: a text has at most a hundred characters, of which each takes up to ten bytes. */
 const CELL_MOST = 1 << 12;
 
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-
 /** A text as a field of RFC 4180. Nearly every text is printable ASCII without quotes and commas, which stays as it is. */
-function putCell(page: Page, text: string): void {
-  const { bytes } = page;
-  let at = page.length;
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (code < 0x20 || code > 0x7e || code === QUOTE || code === COMMA) {
-      const line = spoken(oneLine(text));
-      page.part(Buffer.from(/[",]/.test(line) ? `"${line.replaceAll('"', '""')}"` : line));
-      return;
-    }
-    bytes[at++] = code;
-  }
-  page.length = at;
+function cellOf(text: string): string {
+  if (/^[ !#-+\--~]*$/.test(text)) return text;
+  const line = spoken(oneLine(text));
+  return /[",]/.test(line) ? `"${line.replaceAll('"', '""')}"` : line;
 }
 
 /** The age tells a program the same as the time of day. */
@@ -64,7 +52,7 @@ function* pieces(
       if (i > 0) page.text(',');
       const value = name === 'state' ? state : field.value(node);
       if (typeof value === 'number') putNumber(page, value);
-      else if (value !== undefined) putCell(page, isSafe && /^[=+@-]/.test(spoken(value)) ? `'${value}` : value);
+      else if (value !== undefined) page.text(cellOf(isSafe && /^[=+@-]/.test(spoken(value)) ? `'${value}` : value));
     }
     page.text('\r\n');
     if (page.room > most) continue;

@@ -1,6 +1,7 @@
 // /proc/meminfo: memory in MiB, rounded down. Refuses a text without a line that every kernel since 3.14 has.
 
 import type { FieldsOf } from '../../layout/codec.js';
+import { words } from '../../text/tables.js';
 import { add, type KernelCount, lineStart, over, TextCursor, times } from './kerneltext.js';
 
 // Required are all lines but two groups, which a kernel leaves out when it has nothing of the kind, so that 0 is a
@@ -28,19 +29,10 @@ const REQUIRED = [
 const NO_SWAP_MIB = 2 ** 32;
 
 /** Parts of the memory. */
-const PARTS = [
-  'mem_avail_mib',
-  'mem_free_mib',
-  'mem_buffers_mib',
-  'mem_cached_mib',
-  'mem_shmem_mib',
-  'mem_sreclaimable_mib',
-  'mem_sunreclaim_mib',
-  'mem_anon_mib',
-  'mem_unevictable_mib',
-  'mem_pagetables_mib',
-  'mem_dirty_writeback_mib',
-] as const;
+const PARTS = words(
+  'mem_avail_mib mem_free_mib mem_buffers_mib mem_cached_mib mem_shmem_mib mem_sreclaimable_mib',
+  'mem_sunreclaim_mib mem_anon_mib mem_unevictable_mib mem_pagetables_mib mem_dirty_writeback_mib',
+);
 
 type Meminfo = FieldsOf<'memory'>;
 

@@ -417,12 +417,7 @@ export class MapView {
     ring.hidden = block === undefined;
     if (plan === undefined || cell === undefined || block === undefined) return;
     const { x, y } = cornerOf(plan, block, cell);
-    const [left, top, wide, side] = [x, y, plan.wide, plan.side].map(length => length / this.#unit) as [
-      number,
-      number,
-      number,
-      number,
-    ];
+    const [left, top, wide, side] = [x / this.#unit, y / this.#unit, plan.wide / this.#unit, plan.side / this.#unit];
     const [width, size] = [Math.max(wide, 6), Math.max(side, 6)];
     ring.style.transform = `translate(${left - (width - wide) / 2}px, ${top - (size - side) / 2}px)`;
     ring.style.width = `${width}px`;

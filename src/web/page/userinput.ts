@@ -130,18 +130,8 @@ function listenToControls({ field, table, view, go, moveTo, zoom, toggleTheme, r
   byId('after').addEventListener('click', () => go({ page: table.page + 1 }));
 }
 
-function listenToPointer({
-  field,
-  map,
-  flow,
-  changes,
-  cells,
-  go,
-  moveTo,
-  openNode,
-  nodeText,
-  flowText,
-}: PageParts): void {
+function listenToPointer(page: PageParts): void {
+  const { field, map, flow, changes, cells, go, moveTo, openNode, nodeText, flowText } = page;
   let lastPointer = 'mouse';
   field.addEventListener('pointermove', ({ clientX, clientY, pointerType }) => {
     if (pointerType === 'touch') return;
