@@ -161,20 +161,9 @@ async function answer(
     return jsonPieces(snapshot, contents, { columns, slurm, inOneLine });
   }
   const { columns, sort, long, by, exceptions: only } = options;
-  const paint = painter(options.color);
-  const look: StatusLayout = {
-    width: terminalWidth(),
-    headWidth: terminalWidth(Number.POSITIVE_INFINITY),
-    paint,
-    columns,
-    sort,
-    grouping: by,
-    long,
-    exceptions: only,
-    asked,
-    slurm,
-    besides,
-  };
+  const [width, headWidth] = [terminalWidth(), terminalWidth(Number.POSITIVE_INFINITY)];
+  const how = { width, headWidth, paint: painter(options.color), columns, sort, grouping: by, long };
+  const look: StatusLayout = { ...how, exceptions: only, asked, slurm, besides };
   return options.plain ? plainText(found, look) : statusText(found, look);
 }
 

@@ -16,10 +16,11 @@ import { visitRates } from '../shm/rates.js';
 import { refusalText } from '../shm/sentences.js';
 import type { Node, SenderEntry, Snapshot, Totals } from '../shm/snapshot.js';
 import { type Standing, standingOf } from '../shm/standing.js';
-import { Page } from '../text/buffer.js';
+import { Page, type PreparedText } from '../text/buffer.js';
 import { fold } from '../text/hostlists.js';
 import { json } from '../text/output.js';
 import { closeObject, keyOf, keyPart, objectPut, putKeyed } from '../text/putjson.js';
+import { words } from '../text/tables.js';
 
 /** The buffer size from which a write is worthwhile. */
 const PAGE_BYTES = 1 << 18;
@@ -125,23 +126,13 @@ const putReport = objectPut(
   })),
 );
 
-const KEYS = {
-  name: keyPart('name'),
-  state: keyPart('state'),
-  problems: keyPart('problems'),
-  recently: keyPart('recently'),
-  why: keyPart('why'),
-  age: keyPart('age_ms'),
-  link: keyPart('link'),
-  address: keyPart('address'),
-  bootId: keyPart('boot_id'),
-  offset: keyPart('offset_us'),
-  lastRefusal: keyPart('last_refusal'),
-  memory: keyPart('memory'),
-  report: keyPart('report'),
-  names: keyPart('names'),
-  rates: keyPart('rates'),
-};
+const NAMES = words(
+  'name state problems recently why age_ms link address boot_id offset_us last_refusal memory report names rates',
+);
+const KEYS = Object.fromEntries(NAMES.map(name => [name, keyPart(name)])) as Record<
+  (typeof NAMES)[number],
+  PreparedText
+>;
 
 /** What is remembered of a node; what never was since then is absent. */
 function memoryJson(memory: Memory, unmeasured: readonly Problem[], saying: Saying | undefined = memory.lastWords) {
@@ -187,17 +178,17 @@ function putNode(page: Page, node: Node, reports: LastReports): void {
   putKeyed(page, KEYS.problems, problems.length > 0 ? problems : undefined);
   putKeyed(page, KEYS.recently, recently.length > 0 ? recently : undefined);
   putKeyed(page, KEYS.why, refusedSince && mayBeRefused(state) ? refusalText(refusedSince) : undefined);
-  putKeyed(page, KEYS.age, node.ageMs);
+  putKeyed(page, KEYS.age_ms, node.ageMs);
   putKeyed(page, KEYS.link, node.linkName);
   putKeyed(page, KEYS.address, node.address);
   for (const { key, get } of COUNTS) putKeyed(page, key, get(view, node.offset));
   if (report !== undefined) {
-    putKeyed(page, KEYS.bootId, idText(bootIdOf(view, report)));
-    putKeyed(page, KEYS.offset, offsetOf(view, node.offset));
+    putKeyed(page, KEYS.boot_id, idText(bootIdOf(view, report)));
+    putKeyed(page, KEYS.offset_us, offsetOf(view, node.offset));
   }
   if (lastRefusal !== undefined) {
     const { reason, ageMs, offsetUs } = lastRefusal;
-    putKeyed(page, KEYS.lastRefusal, { reason, age_ms: ageMs, offset_us: offsetUs });
+    putKeyed(page, KEYS.last_refusal, { reason, age_ms: ageMs, offset_us: offsetUs });
   }
   putKeyed(page, KEYS.memory, memory && memoryJson(memory, node.unmeasured, reports.of(node)));
   if (report !== undefined) {
@@ -281,16 +272,9 @@ function linkJson(snapshot: Snapshot, link: LinkEntry) {
 
 function mirrorJson(snapshot: Snapshot) {
   const of = mirrorOf(snapshot);
-  return (
-    of && {
-      site: of.site,
-      master: of.master,
-      heard: of.heard,
-      others: of.others,
-      behind_ms: of.behindMs,
-      vetoed: of.vetoed,
-    }
-  );
+  if (of === undefined) return undefined;
+  const { site, master, heard, others, behindMs, vetoed } = of;
+  return { site, master, heard, others, behind_ms: behindMs, vetoed };
 }
 
 function senderJson(snapshot: Snapshot, { reason, address, name, count, firstNs, lastNs }: SenderEntry) {
@@ -324,24 +308,17 @@ function reloadJson(snapshot: Snapshot): object | undefined {
 
 /** What is written about the board and its receiver. */
 export function boardJson(snapshot: Snapshot) {
-  const { header } = snapshot;
+  const { header, path, stalled, closed, retired, filtering } = snapshot;
+  const { kernel_drops, unfit_drops, softnet_drops, received, accepted, duplicate } = header;
   return {
-    path: snapshot.path,
+    path,
     cluster: header.cluster_name,
     instance: header.instance,
     pid: Number(header.pid),
     heartbeat_age_ms: snapshot.heartbeatAgeMs,
     listened_ms: snapshot.listenedMs,
-    stalled: snapshot.stalled,
-    closed: snapshot.closed,
-    retired: snapshot.retired,
-    filtering: snapshot.filtering,
-    kernel_drops: header.kernel_drops,
-    unfit_drops: header.unfit_drops,
-    softnet_drops: header.softnet_drops,
-    received: header.received,
-    accepted: header.accepted,
-    duplicate: header.duplicate,
+    ...{ stalled, closed, retired, filtering },
+    ...{ kernel_drops, unfit_drops, softnet_drops, received, accepted, duplicate },
     nodes: snapshot.count,
     capacity: header.capacity,
     uncertain_after_ms: Number(header.uncertain_after_ns) / 1e6,
