@@ -176,3 +176,9 @@ export const marksLeftOf = ({ x, y }: { x: number; y: number }) => `(() => {
   const { data } = document.querySelector('#marks').getContext('2d').getImageData(${x} - reach, ${y}, reach, 1);
   return Array.from({ length: data.length / 4 }, (_, i) => String(data.slice(4 * i, 4 * i + 4)));
 })()`;
+
+/** Neither pointer nor keyboard is in the list of trouble or the map any more: its rows may move. */
+export async function leave(page: Page): Promise<void> {
+  await page.evaluate('document.activeElement.blur()');
+  await page.mouse.move(1, 1);
+}

@@ -30,6 +30,7 @@ import {
   colours,
   holds,
   lastSeq,
+  leave,
   look,
   marksLeftOf,
   middles,
@@ -115,6 +116,7 @@ t.test('links on which nothing is heard', { skip: skip || noNamespaces() }, asyn
   const button = `document.querySelector('#states [data-state="dark"]')`;
   t.equal(await page.evaluate(`${button} === null`), true);
 
+  await leave(page);
   master.ip('link set v1 down');
   await holds(page, `${button}?.textContent === '12 behind v1'`);
   await holds(

@@ -13,7 +13,7 @@ import { BOARD_MOST, expand } from '../../src/text/hostlists.js';
 import { NO_BROWSER } from '../kit/browser.js';
 import type { Teardown } from '../kit/places.js';
 import { SEED } from '../kit/whole.js';
-import { holds, lastSeq, look, type Seen, startLoad, startWall, tickOf } from './browsing.js';
+import { holds, lastSeq, leave, look, type Seen, startLoad, startWall, tickOf } from './browsing.js';
 import { forgetShifts, line, MadeWall, watchShifts } from './madewall.js';
 
 const skip = NO_BROWSER ?? false;
@@ -55,12 +55,6 @@ const top = (page: Page, id: string) =>
   page.evaluate<number>(`document.querySelector('${id}').getBoundingClientRect().top`);
 
 const WIDE = { viewport: { width: 1440, height: 900 } };
-
-/** Neither pointer nor keyboard is in the list or the map any more. */
-async function leave(page: Page): Promise<void> {
-  await page.evaluate('document.activeElement.blur()');
-  await page.mouse.move(1, 1);
-}
 
 const MANY = Array.from({ length: 40 }, (_, i) => line(`k${i}`, `rack10n${String((i % 12) + 1).padStart(2, '0')}`, 1));
 
