@@ -151,9 +151,8 @@ export class Page {
 
   /** The same without zeros at its end: 1.5, 12; up to 10^21, the nearest double. */
   short(value: number, digits: number): void {
-    // Most numbers are whole and small.
-    if (value >= 0 && (value | 0) === value) {
-      this.digits(value, digitsOf(value));
+    if (value >= 0 && Number.isSafeInteger(value)) {
+      this.whole(value);
       return;
     }
     let scaled = Math.round(Math.abs(value) * (POWERS[digits] as number));
@@ -162,7 +161,11 @@ export class Page {
       return;
     }
     let left = digits;
-    for (; left > 0 && scaled % 10 === 0; left--) scaled /= 10;
+    // The remainder of a large number would be a call of the C library's.
+    for (let tenth = Math.floor(scaled / 10); left > 0 && tenth * 10 === scaled; tenth = Math.floor(scaled / 10)) {
+      scaled = tenth;
+      left--;
+    }
     this.#scaled(value < 0, scaled, left);
   }
 

@@ -35,8 +35,7 @@ export function putText(page: Page, text: string): void {
 
 /** A number that may have a fraction. */
 export function putNumber(page: Page, value: number): void {
-  if (Math.abs(value) < 1e12) page.short(value, 3);
-  else if (Number.isSafeInteger(value)) page.text(String(value));
+  if (Math.abs(value) < 1e12 || Number.isSafeInteger(value)) page.short(value, 3);
   else page.text(json(value));
 }
 

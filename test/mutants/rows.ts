@@ -281,7 +281,7 @@ const ROWS: readonly Row[] = [
   // src/text
   ['src/text/hostlists.ts', 'if (longest > NAME_LENGTH)', 'if (longest >= NAME_LENGTH)', 'common/hostlists'],
   ['src/text/durations.ts', 'two(seconds % 60)', 'Math.floor(seconds % 60)', 'cli/check'],
-  ['src/text/putjson.ts', 'if (Math.abs(value) < 1e12)', 'if (value < 1e12)', 'cli/putjson'],
+  ['src/text/putjson.ts', 'Math.abs(value) < 1e12 ||', 'value < 1e12 ||', 'cli/putjson'],
   ['src/text/addresses.ts', 'if (bits < 8)', 'if (bits <= 8)', 'ganglia/server'],
   // src/trouble
   ['src/trouble/links.ts', 'begins.length >= FLAPPING_FROM', 'begins.length > FLAPPING_FROM', 'trouble/outages'],
