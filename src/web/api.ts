@@ -125,7 +125,7 @@ export class Api {
       const look = await this.#toldAgain('job', async () => jobs.beside(digest, this.wall.watcher.names));
       // All who have waited for that would go on at once.
       await request.slices.wait();
-      return whole({ schema: 1, seq: this.#seq, ...jobs.page(id, look, this.wall) });
+      return whole({ schema: 1, seq: this.#seq, ...(await jobs.page(id, look, this.wall, request.slices)) });
     }
     switch (path) {
       case 'nodes':
@@ -454,12 +454,12 @@ export class Api {
     const reading = (SCALES[scale] as (typeof SCALES)[number]).name;
     const common = { schema: 1, reading };
     if (!query.has('nodes')) {
-      const table = await river.groups(by?.text ?? '', by?.grouped, watcher.last?.count ?? 0, scale);
+      const table = await river.groups(by?.text ?? '', by?.grouped, watcher.last?.count ?? 0, scale, request.slices);
       return this.#packed({ ...common, by: by?.text ?? null }, table);
     }
     if (by !== undefined) throw new InputError('by and nodes do not go together; leave one out');
     const names = (await this.#namesOn(query, request, RIVER.mostNodes)) ?? [];
-    return this.#packed(common, river.nodes([...names], scale));
+    return this.#packed(common, await river.nodes([...names], scale, request.slices));
   }
 
   #packed(common: object, { head, columns }: HistoryTable): HttpResponse {

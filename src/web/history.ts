@@ -177,22 +177,30 @@ export class RiverHistory {
     return of;
   }
 
-  /** The available columns, from the oldest to the newest, each with its place; -1: a gap. */
-  #span(): { places: number[]; sinceMs: number } {
-    const places: number[] = [];
+  /** The place of a column; -1: a gap, or a look has taken it meanwhile. */
+  #placeOf(number: number): number {
+    const place = number % COLUMNS;
+    return this.#numbers[place] === number ? place : -1;
+  }
+
+  /** The numbers of the available columns, from the oldest to the newest. */
+  #span(): { numbers: number[]; sinceMs: number } {
+    const numbers: number[] = [];
     const first = Math.max(0, this.#newest - COLUMNS + 1);
-    let begun = false;
-    for (let number = first; number <= this.#newest; number++) {
-      const place = this.#numbers[number % COLUMNS] === number ? number % COLUMNS : -1;
+    for (let number = first; number <= this.#newest; number++)
       // The time before the first look is not a gap.
-      begun ||= place >= 0;
-      if (begun) places.push(place);
-    }
-    return { places, sinceMs: this.#newestMs - Math.max(0, places.length - 1) * TICK_MS };
+      if (numbers.length > 0 || this.#placeOf(number) >= 0) numbers.push(number);
+    return { numbers, sinceMs: this.#newestMs - Math.max(0, numbers.length - 1) * TICK_MS };
   }
 
   /** The groups of that rule, with one reading. Groups that nobody asked for before are added up from their nodes. */
-  async groups(key: string, grouped: Grouped | undefined, count: number, scale: number): Promise<HistoryTable> {
+  async groups(
+    key: string,
+    grouped: Grouped | undefined,
+    count: number,
+    scale: number,
+    slices = new SlicedLook(),
+  ): Promise<HistoryTable> {
     let rows = this.#rows.get(key);
     if (rows === undefined || rows.grouped !== grouped || rows.isOld) {
       rows =
@@ -203,61 +211,54 @@ export class RiverHistory {
     }
     rows.lastAsked = performance.now();
     this.#bound(rows);
-    const { places, sinceMs } = this.#span();
+    const { numbers, sinceMs } = this.#span();
+    const head = { seq: this.#newestSeq, since_ms: sinceMs, step_ms: TICK_MS, columns: numbers.length };
+    const gaps = this.#gaps(numbers);
     const isWide = [...rows.byName.values()].some(({ counts }) => counts instanceof Uint32Array);
     const named = [...rows.byName].filter(([, row]) => row.counts.some(value => value > 0));
-    const columns = named.map(([, row]) => row.columns(places, scale, isWide));
-    return {
-      head: {
-        seq: this.#newestSeq,
-        since_ms: sinceMs,
-        step_ms: TICK_MS,
-        columns: places.length,
-        count_bytes: isWide ? 4 : 2,
-        gaps: this.#gaps(places),
-        rows: named.map(([name]) => ({ name: name ?? null })),
-      },
-      columns,
-    };
+    const rowsTold = named.map(([name]) => ({ name: name ?? null }));
+    const columns: Uint8Array[] = [];
+    for (const [, row] of named) {
+      columns.push(
+        row.columns(
+          Int32Array.from(numbers, number => this.#placeOf(number)),
+          scale,
+          isWide,
+        ),
+      );
+      await slices.next();
+    }
+    return { head: { ...head, count_bytes: isWide ? 4 : 2, gaps, rows: rowsTold }, columns };
   }
 
   /** Nodes, with one reading; unknown nodes have only gaps. */
-  nodes(names: readonly string[], scale: number): HistoryTable {
-    const { places, slow, sinceMs, states } = this.#axis();
-    const half = Math.ceil(places.length / 2);
-    const columns = names.map(name => {
+  async nodes(names: readonly string[], scale: number, slices = new SlicedLook()): Promise<HistoryTable> {
+    const { numbers, slow, sinceMs, states } = this.#axis();
+    const head = { seq: this.#newestSeq, since_ms: sinceMs, step_ms: TICK_MS, columns: numbers.length };
+    const half = Math.ceil(numbers.length / 2);
+    const columns: Uint8Array[] = [];
+    for (const name of names) {
       // Columns before the first readings take these, so that all that are left begin at the same place.
-      const packed = new Uint8Array(half + Math.ceil(places.length / EVERY)).fill(NONE);
-      for (const [i, bits] of this.#bitsOf(name, places).entries()) {
+      const packed = new Uint8Array(half + Math.ceil(numbers.length / EVERY)).fill(NONE);
+      for (const [i, bits] of this.#bitsOf(name, numbers).entries()) {
         const shift = (i & 1) * 4;
         packed[i >> 1] = ((packed[i >> 1] as number) & ~(15 << shift)) | (bits << shift);
       }
       packed.set(this.#valuesOf(name, scale, slow), half);
-      return packed;
-    });
-    return {
-      head: {
-        seq: this.#newestSeq,
-        since_ms: sinceMs,
-        step_ms: TICK_MS,
-        columns: places.length,
-        value_every: EVERY,
-        gaps: states.gaps,
-        rows: names.map(name => ({ name })),
-      },
-      columns,
-    };
+      columns.push(packed);
+      await slices.next();
+    }
+    return { head: { ...head, value_every: EVERY, gaps: states.gaps, rows: names.map(name => ({ name })) }, columns };
   }
 
   /** The columns that there are, and the numbers of those with readings. */
   #axis() {
-    const { places, sinceMs } = this.#span();
-    const first = this.#newest - places.length + 1;
-    const slow: number[] = [];
-    for (let number = Math.ceil(first / EVERY) * EVERY; number <= this.#newest; number += EVERY) slow.push(number);
+    const { numbers, sinceMs } = this.#span();
+    const first = this.#newest - numbers.length + 1;
+    const slow = numbers.filter(number => number % EVERY === 0);
     return {
-      ...{ places, slow, sinceMs },
-      states: { step_ms: TICK_MS, gaps: this.#gaps(places) },
+      ...{ numbers, slow, sinceMs },
+      states: { step_ms: TICK_MS, gaps: this.#gaps(numbers) },
       readings: { since_ms: sinceMs + ((slow[0] ?? first) - first) * TICK_MS, step_ms: TICK_MS * EVERY },
     };
   }
@@ -270,26 +271,29 @@ export class RiverHistory {
   }
 
   /** The states of a node in these columns, each as in the low bits of a cell, or a gap. */
-  #bitsOf(name: string, places: readonly number[]): Uint8Array {
+  #bitsOf(name: string, numbers: readonly number[]): Uint8Array {
     const kept = this.#kept(name);
-    if (kept === undefined) return new Uint8Array(places.length).fill(GAP);
+    if (kept === undefined) return new Uint8Array(numbers.length).fill(GAP);
     const [block, at] = kept;
-    return Uint8Array.from(places, place => (place < 0 ? GAP : block.bitsAt(at, place)));
+    return Uint8Array.from(numbers, number => {
+      const place = this.#placeOf(number);
+      return place < 0 ? GAP : block.bitsAt(at, place);
+    });
   }
 
   /** A reading of a node in the columns of these numbers, each as in the river. */
   #valuesOf(name: string, scale: number, numbers: readonly number[]): Uint8Array {
     const kept = this.#kept(name);
     return Uint8Array.from(numbers, number => {
-      const place = number % COLUMNS;
-      if (kept === undefined || this.#numbers[place] !== number) return NONE;
+      const place = this.#placeOf(number);
+      if (kept === undefined || place < 0) return NONE;
       const [block, at] = kept;
       return block.values[((place / EVERY) * SCALES.length + scale) * BLOCK + at] as number;
     });
   }
 
-  #statesOf(name: string, places: readonly number[]): StateRuns {
-    const bits = [...this.#bitsOf(name, places)];
+  #statesOf(name: string, numbers: readonly number[]): StateRuns {
+    const bits = [...this.#bitsOf(name, numbers)];
     return {
       points: runs(bits.map(each => STATES[each & STATE_MASK] ?? null)),
       unhealthy: runs(bits.map(each => each !== GAP && (each & CELL.unhealthy) !== 0)),
@@ -304,27 +308,25 @@ export class RiverHistory {
 
   /** The readings of one node as numbers, and its states. */
   node(name: string): NodeHistory {
-    const { places, slow, sinceMs, states, readings } = this.#axis();
+    const { numbers, slow, sinceMs, states, readings } = this.#axis();
     const points = SCALES.map(scale => [scale.name, this.#pointsOf(name, scale, slow)] as const);
     return {
       since_ms: sinceMs,
-      states: { ...states, ...this.#statesOf(name, places) },
+      states: { ...states, ...this.#statesOf(name, numbers) },
       readings: { ...readings, points: Object.fromEntries(points) },
     };
   }
 
   /** The same of several nodes, with one reading. */
-  nodesWith(names: readonly string[], scale: Scale): JobAnswer['history'] {
-    const { places, slow, sinceMs, states, readings } = this.#axis();
-    return {
-      since_ms: sinceMs,
-      states,
-      readings: { ...readings, name: scale.name },
-      nodes: names.map(name => ({
-        ...this.#statesOf(name, places),
-        values: this.#pointsOf(name, scale, slow).map(value => value && Number(value.toPrecision(FIGURES))),
-      })),
-    };
+  async nodesWith(names: readonly string[], scale: Scale, slices = new SlicedLook()): Promise<JobAnswer['history']> {
+    const { numbers, slow, sinceMs, states, readings } = this.#axis();
+    const nodes: JobAnswer['history']['nodes'][number][] = [];
+    for (const name of names) {
+      const values = this.#pointsOf(name, scale, slow).map(value => value && Number(value.toPrecision(FIGURES)));
+      nodes.push({ ...this.#statesOf(name, numbers), values });
+      await slices.next();
+    }
+    return { since_ms: sinceMs, states, readings: { ...readings, name: scale.name }, nodes };
   }
 
   /** Keeps only the groups of these rules, and the group of all nodes. */
@@ -361,13 +363,13 @@ export class RiverHistory {
     for (let number = Math.max(0, this.#newest - COLUMNS + 1), last = this.#newest; number <= last; number++) {
       const place = number % COLUMNS;
       // A gap, or overwritten by a look meanwhile.
-      if (this.#numbers[place] !== number) continue;
+      if (this.#placeOf(number) < 0) continue;
       if (roster !== this.#roster) [groups, roster] = [this.#groupsByPlace(rows, this.#known), this.#roster];
       const sums = new GroupSums(rows.groups);
       for (const [number, block] of this.#blocks.entries()) block.countStates(groups, number * BLOCK, place, sums);
       const slow = place - (place % EVERY);
       // The readings of its ten seconds, which were taken in the first of them.
-      const hasValues = this.#numbers[slow] === number - (place % EVERY);
+      const hasValues = this.#placeOf(number - (place % EVERY)) >= 0;
       if (hasValues)
         if (place !== slow) rows.copyValues(slow, place);
         else for (const [number, block] of this.#blocks.entries()) block.addValues(groups, number * BLOCK, place, sums);
@@ -377,9 +379,10 @@ export class RiverHistory {
   }
 
   /** The gaps of these columns: the first one, the length, and the kind. */
-  #gaps(places: readonly number[]): [first: number, count: number, kind: GapKind][] {
+  #gaps(numbers: readonly number[]): [first: number, count: number, kind: GapKind][] {
     const gaps: [number, number, GapKind][] = [];
-    for (const [i, place] of places.entries()) {
+    for (const [i, number] of numbers.entries()) {
+      const place = this.#placeOf(number);
       const kind = place < 0 ? 'missed' : (this.#boards[place] as BoardStatus);
       const last = gaps.at(-1);
       if (kind === 'ok') continue;

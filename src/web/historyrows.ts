@@ -67,13 +67,14 @@ class GroupHistory {
   }
 
   /** Its columns, packed as in RIVER. */
-  columns(places: readonly number[], scale: number, isWide: boolean): Uint8Array {
+  columns(places: ArrayLike<number>, scale: number, isWide: boolean): Uint8Array {
     const { counts, values } = this;
     const size = isWide ? 4 : 2;
     const packed = new Uint8Array(places.length * (COUNTS * size + 3));
     const view = new DataView(packed.buffer);
     const behind = places.length * COUNTS * size;
-    for (const [i, place] of places.entries()) {
+    for (let i = 0; i < places.length; i++) {
+      const place = places[i] as number;
       for (let count = 0; count < COUNTS; count++) {
         const number = place < 0 ? 0 : (counts[place * COUNTS + count] as number);
         const at = (count * places.length + i) * size;

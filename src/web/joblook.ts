@@ -54,7 +54,7 @@ export class JobLook extends SchedulerViewFollower {
   }
 
   /** One job, with the first of its nodes and their last 15 minutes; Throws a Refusal: there is none with that id. */
-  page(id: string, { found, view, nodeOf }: JobsLook, wall: JobPageSources): object {
+  async page(id: string, { found, view, nodeOf }: JobsLook, wall: JobPageSources, slices: SlicedLook): Promise<object> {
     const { reader } = wall.watcher;
     const parts = jobsNamed(id, view, nodeOf);
     const [known] = parts;
@@ -92,9 +92,10 @@ export class JobLook extends SchedulerViewFollower {
           ...tableOf(shown),
           more: row.names.length - shown.length,
         },
-        history: wall.river.nodesWith(
+        history: await wall.river.nodesWith(
           shown.map(({ name }) => name),
           scale,
+          slices,
         ),
       };
     } finally {

@@ -4,6 +4,7 @@
 import t from 'tap';
 import { terms } from '../../src/layout/terms.gen.js';
 import { SCALES } from '../../src/readings/scales.js';
+import { SlicedLook } from '../../src/service/slices.js';
 import { BOARD_MOST, expand } from '../../src/text/hostlists.js';
 import { changesFrame, pictureFrame } from '../../src/web/framing.js';
 import { RiverHistory } from '../../src/web/history.js';
@@ -112,7 +113,7 @@ t.test('the river', async t => {
     look(15);
     river.take(tickOf(16, [], { state: 'absent' }), names, 16);
     look(20);
-    const { head, columns } = river.nodes(['b1'], 0);
+    const { head, columns } = await river.nodes(['b1'], 0);
     t.match(head, {
       columns: 21,
       value_every: 10,
@@ -129,22 +130,22 @@ t.test('the river', async t => {
   });
   t.test('of 15 minutes, and no more', async t => {
     for (let seq = 21; seq < 2000; seq++) look(seq);
-    const { head } = river.nodes(['a1'], 0);
+    const { head } = await river.nodes(['a1'], 0);
     t.match(head, { columns: RIVER.columns, since_ms: 1_000_000 + (2000 - RIVER.columns) * 1000, gaps: [] });
     t.ok(river.bytes < 2e6, `${river.bytes} bytes`);
   });
   t.test('a node keeps its history when its number changes, and one that has gone leaves none', async t => {
     river.take(tickOf(2000, [cellOf(4000, LIVE), cellOf(0, LIVE)], { roster: 2 }), ['b1', 'c1'], 2000);
-    const states = (name: string) => {
-      const [packed] = river.nodes([name], 0).columns as [Uint8Array];
+    const states = async (name: string) => {
+      const [packed] = (await river.nodes([name], 0)).columns as [Uint8Array];
       return [1998, 1999, 2000].map(seq => {
         const i = seq - 1101;
         return ((packed[i >> 1] as number) >> ((i & 1) * 4)) & 15;
       });
     };
-    t.strictSame(states('b1'), [LIVE, LIVE, LIVE]);
-    t.strictSame(states('c1'), [15, 15, LIVE]);
-    t.strictSame(states('a1'), [15, 15, 15]);
+    t.strictSame(await states('b1'), [LIVE, LIVE, LIVE]);
+    t.strictSame(await states('c1'), [15, 15, LIVE]);
+    t.strictSame(await states('a1'), [15, 15, 15]);
   });
 });
 
@@ -251,7 +252,7 @@ t.test('the river keeps for every node whether it was unhealthy, and for every s
   t.strictSame(a?.unhealthy, [0, 0, 0, 0, 0, 0]);
   t.strictSame(b?.unhealthy, [0, 0, 0, 1, 1, 1], 'of groups that are asked for later, too');
   t.strictSame(b?.silent, [0, 0, 0, 0, 0, 1]);
-  const [packed] = river.nodes(['b1'], 0).columns as [Uint8Array];
+  const [packed] = (await river.nodes(['b1'], 0)).columns as [Uint8Array];
   const ill = LIVE | CELL.unhealthy;
   t.strictSame(
     [...packed.subarray(0, 3)],
@@ -269,7 +270,7 @@ t.test('the river keeps for every node whether it was unhealthy, and for every s
     ],
   };
   t.match(river.node('b1'), { states });
-  t.match(river.nodesWith(['nobody', 'b1'], SCALES[0] as (typeof SCALES)[number]), {
+  t.match(await river.nodesWith(['nobody', 'b1'], SCALES[0] as (typeof SCALES)[number]), {
     states: { step_ms: 1000, gaps: [] },
     readings: { step_ms: 10_000, name: 'cpu' },
     nodes: [{ points: [[null, 6]], unhealthy: [[false, 6]] }, states],
@@ -323,6 +324,35 @@ t.test('looks that come while groups are added up are in the answer, and no colu
     }
   }
   t.ok(stops < 1000, 'two that ask at once are answered by one sum');
+});
+
+t.test('looks that come while rows are packed leave gaps where they have overwritten the past', async t => {
+  const river = new RiverHistory();
+  const look = (number: number, state: number) =>
+    river.take(tickOf(number, [cellOf(0, state), cellOf(0, state)]), ['a1', 'b1'], number);
+  for (let number = 0; number < 900; number++) look(number, SILENT);
+  const grouped = byLetter(['a1', 'b1']);
+  await river.groups('x', grouped, 2, 0);
+  let next = 900;
+  // Twenty looks after each row.
+  const slices = new SlicedLook(async () => {
+    for (const end = next + 20; next < end; next++) look(next, LIVE);
+  }, 0);
+  const older = (silent: number) => Array.from({ length: 900 }, (_, i) => (i < silent ? 15 : SILENT));
+  const bits = (packed: Uint8Array) => older(0).map((_, i) => ((packed[i >> 1] as number) >> ((i & 1) * 4)) & 15);
+  const [a, b] = (await river.nodes(['a1', 'b1'], 0, slices)).columns as [Uint8Array, Uint8Array];
+  t.strictSame([bits(a), bits(b)], [older(0), older(20)]);
+  const of = (await river.groups('x', grouped, 2, 0, slices)).columns.map(column => rowOf(column, 900).live);
+  const live = (gone: number) => Array.from({ length: 900 }, (_, i) => Number(i >= gone && i >= 860));
+  t.strictSame(of, [live(0), live(20)]);
+  const { nodes } = await river.nodesWith(['a1', 'b1'], SCALES[0] as (typeof SCALES)[number], slices);
+  t.strictSame(
+    nodes.map(({ points }) => points[0]),
+    [
+      ['silent', 820],
+      [null, 20],
+    ],
+  );
 });
 
 t.test('a board of load, and what a page has of it', async t => {
