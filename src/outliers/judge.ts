@@ -173,7 +173,7 @@ class JudgedGroup {
   isElsewhere = new Uint8Array(0);
   /** Whether what is a node's own in the present reading is not known of all. */
   isLearning = false;
-  /** The traffic of the node in the middle, and the reading with the most of it; NaN: most do not work. */
+  /** The traffic of the node in the middle of those at work, and the reading with the most of it; NaN: most do not work. */
   traffic = Number.NaN;
   trafficRow = -1;
   scratch = new Float64Array(0);
@@ -199,16 +199,16 @@ class JudgedGroup {
       const isEqual = (use: number, by: number) => isAtEqual(values[at + (WORK_ROWS[by] as number)] as number, use);
       this.isAtWork[i] = Number(at >= 0 && this.work.some(isEqual));
     }
-    const [net = 0, fabric = 0] = TRAFFIC_ROWS.map(row => this.#median(values, row));
+    const [net = 0, fabric = 0] = TRAFFIC_ROWS.map(row => this.#median(values, row, this.isAtWork));
     const isAtWork = this.work.some(use => use >= AT_WORK);
     this.traffic = isAtWork ? (Number.isNaN(net) ? fabric : Number.isNaN(fabric) ? net : net + fabric) : Number.NaN;
     this.trafficRow = TRAFFIC_ROWS[fabric > net || Number.isNaN(net) ? 1 : 0] as number;
   }
 
-  #median(values: Float64Array, row: number): number {
+  #median(values: Float64Array, row: number, among?: Uint8Array): number {
     let count = 0;
     for (let i = 0; i < this.nodes.length; i++) {
-      const place = this.places[i] as number;
+      const place = among?.[i] === 0 ? -1 : (this.places[i] as number);
       const value = place < 0 ? Number.NaN : (values[place * ROW + row] as number);
       if (!Number.isNaN(value)) this.scratch[count++] = value;
     }

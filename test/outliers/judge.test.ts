@@ -235,6 +235,14 @@ t.test('a node that does nothing while the others work is told if they wait for 
     scene.all = all;
     t.equal(scene.for(60 * MINUTE), undefined, why);
   }
+  // What a node without work sends is not what the others wait for: of four, two others pause by chance.
+  const farm = new Scene(4);
+  farm.all = { ...USUAL, fabric: 0, net: 5e6 };
+  farm.for(20 * MINUTE);
+  farm.other.set('n1', { cpu: 2, gpu_util: 0, net: 0 });
+  farm.other.set('n2', { net: 0 });
+  farm.other.set('n3', { net: 1.5e6 });
+  t.equal(farm.for(60 * MINUTE), undefined, 'what those that work exchange is less, and no stop');
   const habit = new Scene();
   for (let i = 0; i < 6; i++) {
     habit.all = USUAL;
