@@ -109,8 +109,9 @@ const HELP = `Keys
   s, S               sort by the next column, by the previous one
   1 to 9             sort by that column; once more: the other way round
   r                  reverse the order
-  f                  filter: a condition (load > 10 && state == live) or a host
-                     list (node[01-12]); an empty one shows all nodes again
+  f                  filter: a condition (load > 10 && state == live), a host list
+                     (node[01-12]), a part of names, a job, a user, a state, a
+                     problem; an empty one shows all nodes again
   x                  only exceptions: nodes that are not live
   j                  the job of the selected node, or of a number (beoboard jobs)
   Tab                from the table to the list of trouble, and back. There, Up and
@@ -167,7 +168,7 @@ function promptLine({ text, at, wrong, jobs }: Prompt, columns: number, paint: P
   const line = `${label}${before}${reversed(text[at] ?? ' ')}${after}`;
   if (wrong !== undefined) return `${line}  ${paint.odd(wrong)}`;
   if (text !== '') return line;
-  if (jobs === undefined) return `${line} a condition, a host list, or nothing for all nodes; Esc cancels`;
+  if (jobs === undefined) return `${line} nodes, a part of names, a job, user, state or condition; Esc cancels`;
   return `${line} its number${jobs.length > 0 ? `, as ${jobs.map(oneLine).join(', ')} here` : ''}; Esc cancels`;
 }
 
@@ -386,7 +387,7 @@ function eventsPage(view: WatchView, now: Present, size: Size, page: Framer): Wa
 interface LinesAbove {
   readonly lines: readonly string[];
   readonly view: WatchView;
-  readonly shown: Pick<ShownScreen, 'trouble' | 'troubleRoom'>;
+  readonly shown: Pick<ShownScreen, 'trouble' | 'troubleRoom' | 'named'>;
 }
 
 /** A summary, totals, trouble, what changed, what restricts the view. `folded`: lines of folded nodes. */
@@ -426,7 +427,7 @@ function linesAbove(
   return {
     lines: [...summary, ...shownSums, ...lines, ...told, ...only],
     view: { ...view, cursor },
-    shown: { trouble, troubleRoom: room },
+    shown: { trouble, troubleRoom: room, named: now.jobs.named },
   };
 }
 

@@ -1,15 +1,18 @@
 // The jobs that `status --watch` can open: which are on a node, and the page of one, as `beoboard jobs 4711` shows it.
 
-import { nodesOf } from '../jobs/joblist.js';
+import { meaningOf, nodesOf, nodesOfJobs } from '../jobs/joblist.js';
 import type { Survey } from '../query/survey.js';
 import type { SchedulerView } from '../schedulerfile/schedulerview.js';
 import type { Painter } from '../terminal/style.js';
+import { withId } from '../text/jobnames.js';
 import { wrapped } from '../text/layout.js';
 import { showJob } from './jobpage.js';
 
 export interface JobsSeen {
   /** The ids of the jobs on the node of that name. */
   readonly on: (node: string) => readonly string[];
+  /** The nodes of a job or user of that name, or with names of which it is a part; undefined: it is a host list. Throws an InputError. */
+  readonly named: (text: string) => readonly string[] | undefined;
   /** The lines of a job's page, of so many columns; a sentence if there is none of that number. */
   readonly page: (id: string, width: number, paint: Painter) => readonly string[];
 }
@@ -28,7 +31,18 @@ export function jobsSeen(
     const sentences = [slurm.trouble, shown?.wrong].filter(text => text !== undefined);
     return [...sentences.flatMap(text => wrapped(text, width)).map(paint.odd), ...(shown?.lines(paint) ?? [])];
   };
+  const named: JobsSeen['named'] = text => {
+    const isNode = (name: string) => found.all.some(node => node.name === name);
+    const { jobs, users, nodes } = meaningOf([text], slurm, isNode);
+    const theirs = jobs
+      .flatMap(id => withId(slurm.jobs, id))
+      .concat(slurm.jobs.filter(({ user }) => users.includes(user)));
+    if (theirs.length > 0) return [...nodesOfJobs(slurm, theirs)];
+    const partly = nodes.some(isNode) ? [] : found.all.filter(({ name }) => name.includes(text));
+    return partly.length > 0 ? partly.map(({ name }) => name) : undefined;
+  };
   return {
+    named,
     on: node => (slurm.of(node)?.jobs ?? []).map(({ id }) => id),
     page: (id, width, paint) => {
       const key = `${width} ${id}`;

@@ -4,6 +4,7 @@ import type { TroubleInfo } from '../acks/info.js';
 import { type Condition, parseCondition } from '../query/conditions.js';
 import type { Choice } from '../query/survey.js';
 import { readingOf } from '../readings/readings.js';
+import { STATES } from '../shm/liveness.js';
 import type { Keystroke } from '../terminal/keystrokes.js';
 import { fold, tryExpand } from '../text/hostlists.js';
 import { readNodes } from '../text/nodefiles.js';
@@ -63,6 +64,8 @@ export interface ShownScreen {
   readonly columns: readonly string[];
   /** Those of the line with the cursor, or else on the selected node. */
   readonly jobs?: readonly string[] | undefined;
+  /** The nodes of a job, of a user, or with names of which the text is a part. */
+  readonly named?: (text: string) => readonly string[] | undefined;
   /** The whole list, of which so many lines are shown. */
   readonly trouble?: readonly TroubleInfo[];
   readonly troubleRoom?: number;
@@ -80,14 +83,18 @@ export function choiceOf({ where, list }: WatchFilter): Choice {
   return { among: list?.names, holds: where?.holds };
 }
 
-/** The filter with this condition or host list; an empty text removes both. Throws an InputError with the column. */
-export function refined(filter: WatchFilter, written: string): WatchFilter {
+/**
+ * The filter with this condition, state, host list, or what else `named` knows; an empty text removes all. Throws an
+ * InputError with the column.
+ */
+export function refined(filter: WatchFilter, written: string, named?: ShownScreen['named']): WatchFilter {
   const text = written.trim();
   if (text === '') return {};
   // A field alone is a condition; any other single word is a name.
   if (/[\s<>=!&|()"']/.test(text) || readingOf(text) !== undefined)
     return { ...filter, where: { text, holds: parseCondition(text) } };
-  return { ...filter, list: { text, names: readNodes(text) } };
+  if (STATES.some(state => state === text)) return refined(filter, `state == ${text}`);
+  return { ...filter, list: { text, names: named?.(text) ?? readNodes(text) } };
 }
 
 const MOVES: Readonly<Record<string, (from: number, page: number, last: number) => number>> = {
@@ -124,14 +131,14 @@ export function settled(view: WatchView, { rows, room }: Pick<ShownScreen, 'rows
 }
 
 /** What is asked for by the prompt. Throws an InputError. */
-function entered(view: WatchView, { text, jobs }: Prompt): WatchView {
+function entered(view: WatchView, { text, jobs }: Prompt, { named }: ShownScreen): WatchView {
   const next = { ...view, prompt: undefined };
-  if (jobs === undefined) return { ...next, filter: refined(view.filter, text), selected: { row: 0 }, top: 0 };
+  if (jobs === undefined) return { ...next, filter: refined(view.filter, text, named), selected: { row: 0 }, top: 0 };
   const job = text.trim();
   return job === '' ? next : { ...next, page: 'job', job, scrolled: 0 };
 }
 
-function inPrompt(view: WatchView, prompt: Prompt, key: Keystroke): WatchView {
+function inPrompt(view: WatchView, prompt: Prompt, key: Keystroke, shown: ShownScreen): WatchView {
   const { text, at, wrong: _, ...rest } = prompt;
   const edited = (text: string, at: number): WatchView => ({ ...view, prompt: { ...rest, text, at } });
   switch (key) {
@@ -140,7 +147,7 @@ function inPrompt(view: WatchView, prompt: Prompt, key: Keystroke): WatchView {
       return { ...view, prompt: undefined };
     case 'enter':
       try {
-        return entered(view, prompt);
+        return entered(view, prompt, shown);
       } catch (error) {
         if (!(error instanceof InputError)) throw error;
         return { ...view, prompt: { ...prompt, wrong: error.message } };
@@ -283,7 +290,7 @@ const OPENED_BY: Partial<Record<WatchView['page'], Keystroke>> = { job: 'j', tro
 export function press(view: WatchView, key: Keystroke, shown: ShownScreen): Pressed {
   if (key === 'ctrl-z') return { view, deed: 'suspend' };
   if (key === 'ctrl-l') return { view, deed: 'redraw' };
-  if (view.prompt !== undefined) return { view: inPrompt(view, view.prompt, key) };
+  if (view.prompt !== undefined) return { view: inPrompt(view, view.prompt, key, shown) };
   if (key === 'ctrl-c') return { view, deed: 'quit' };
   if (view.page === 'help') return { view: { ...view, page: 'table' } };
   if (view.page === 'table') return (view.cursor === undefined ? inTable : inTrouble)(view, key, shown);

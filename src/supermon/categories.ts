@@ -43,6 +43,9 @@ const jiffies = (name: Parameters<typeof field>[0]) => map(field(name), ms => Ma
 const load = (name: Parameters<typeof field>[0]) =>
   map(field(name), hundredths => Math.round((hundredths * LOAD_ONE) / 100));
 
+const fields = (names: Readonly<Record<string, Parameters<typeof field>[0]>>, of = field): Variable[] =>
+  Object.entries(names).map(([name, from]) => [name, of(from)] as const);
+
 const entry = (name: string) => {
   const { take } = entryReadings().get(name) as { take: (cursor: Cursor, entry: number) => number };
   return (cursor: Cursor, number: number) => safe(take(cursor, number));
@@ -83,11 +86,7 @@ export const CATEGORIES: readonly Category[] = [
   {
     name: 'paging',
     mask: 0x4,
-    one: [
-      ['majfaults', field('majfaults')],
-      ['swapin', field('swapin_pages')],
-      ['swapout', field('swapout_pages')],
-    ],
+    one: fields({ majfaults: 'majfaults', swapin: 'swapin_pages', swapout: 'swapout_pages' }),
   },
   { name: 'switch', mask: 0x8, one: [['switch', field('ctxt')]] },
   {
@@ -102,11 +101,7 @@ export const CATEGORIES: readonly Category[] = [
     name: 'avenrun',
     // The only bit that a published client fixes.
     mask: 0x40,
-    one: [
-      ['avg1', load('load1_c')],
-      ['avg5', load('load5_c')],
-      ['avg15', load('load15_c')],
-    ],
+    one: fields({ avg1: 'load1_c', avg5: 'load5_c', avg15: 'load15_c' }, load),
   },
   {
     name: 'pressure',
@@ -130,45 +125,41 @@ export const CATEGORIES: readonly Category[] = [
   {
     name: 'power',
     mask: 0x800,
-    one: [
-      ['node_w', field('power_node_w')],
-      ['cpu_mj', field('energy_cpu_mj')],
-      ['dram_mj', field('energy_dram_mj')],
-    ],
+    one: fields({ node_w: 'power_node_w', cpu_mj: 'energy_cpu_mj', dram_mj: 'energy_dram_mj' }),
   },
   {
     name: 'memory',
     mask: 0x1000,
-    one: [
-      ['total_mib', field('mem_total_mib')],
-      ['free_mib', field('mem_free_mib')],
-      ['avail_mib', field('mem_avail_mib')],
-      ['cached_mib', field('mem_cached_mib')],
-      ['dirty_mib', field('mem_dirty_writeback_mib')],
-      ['swap_total_mib', field('swap_total_mib')],
-      ['swap_free_mib', field('swap_free_mib')],
-    ],
+    one: fields({
+      total_mib: 'mem_total_mib',
+      free_mib: 'mem_free_mib',
+      avail_mib: 'mem_avail_mib',
+      cached_mib: 'mem_cached_mib',
+      dirty_mib: 'mem_dirty_writeback_mib',
+      swap_total_mib: 'swap_total_mib',
+      swap_free_mib: 'swap_free_mib',
+    }),
   },
   {
     name: 'disk',
     mask: 0x2000,
-    one: [
-      ['reads', field('disk_reads')],
-      ['writes', field('disk_writes')],
-      ['rdbytes', field('disk_read_bytes')],
-      ['wrbytes', field('disk_write_bytes')],
-      ['busy_ms', field('disk_busy_ms')],
-      ['inflight', field('disk_inflight')],
-    ],
+    one: fields({
+      reads: 'disk_reads',
+      writes: 'disk_writes',
+      rdbytes: 'disk_read_bytes',
+      wrbytes: 'disk_write_bytes',
+      busy_ms: 'disk_busy_ms',
+      inflight: 'disk_inflight',
+    }),
   },
   {
     name: 'procs',
     mask: 0x4000,
-    one: [
-      ['running', field('runnable')],
-      ['blocked', field('blocked')],
-      ['forks', field('forks')],
-    ],
+    one: fields({
+      running: 'runnable',
+      blocked: 'blocked',
+      forks: 'forks',
+    }),
   },
 ];
 

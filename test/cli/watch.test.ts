@@ -459,6 +459,21 @@ t.test('the prompt', async t => {
   t.same(after(['f', 'enter'], look, undefined, both).filter, {}, 'nothing takes both off');
   t.equal(after(['f', ...typed('load'), 'escape'], look, undefined, applied).filter.where?.text, 'load > 50');
   t.equal(after(['f', ...typed('gpu'), 'enter'], look).filter.where?.text, 'gpu', 'a field alone is a condition');
+  const withJobs = board(sixty, {}, undefined, { state: JOBS });
+  for (const [text, names] of [
+    ['4711', 'node[01-05]'],
+    ['bert', 'node05'],
+    ['node05', 'node05'],
+    ['e1', 'node[10-19]'],
+    ['node[03-04]', 'node[03-04]'],
+    ['nowhere', 'nowhere'],
+  ] as const)
+    t.equal(fold(after(['f', ...typed(text), 'enter'], withJobs).filter.list?.names ?? []), names, text);
+  for (const [text, where] of [
+    ['silent', 'state == silent'],
+    ['root_full', 'root_full'],
+  ] as const)
+    t.equal(after(['f', ...typed(text), 'enter'], withJobs).filter.where?.text, where, text);
   const wrong = after(['f', ...typed('lod > 1'), 'enter'], look);
   t.match(wrong.prompt?.wrong, /^column 1: there is no field 'lod'; did you mean load\?$/);
   t.equal(after(['left', 'x'], look, undefined, wrong).prompt?.wrong, undefined, 'who goes on writing is not scolded');

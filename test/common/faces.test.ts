@@ -129,7 +129,7 @@ async function compare(t: Test, snapshot: Snapshot): Promise<void> {
     trouble,
     events,
     totals: [],
-    jobs: { on: () => [], page: () => [] },
+    jobs: { on: () => [], page: () => [], named: () => undefined },
   };
   const look = { ...PLAIN, columns: undefined, widths: new Map<string, number>() };
   const screen = frame(START, seen, { columns: 200, rows: 80 }, look).lines;

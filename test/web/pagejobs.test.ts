@@ -253,6 +253,49 @@ t.test(
   },
 );
 
+t.test(
+  'one search: what is meant is named, what else it could be is offered, and Escape clears it',
+  { skip },
+  async t => {
+    const groups = ['r1', 'r2'].map(name => ({ name, names: [`${name}n01`, `${name}n02`] }));
+    const wall = new MadeWall(groups, true);
+    const job = { id: '47', state: 'RUNNING', name: 'x', node_count: 1 };
+    wall.jobs = [
+      { ...job, user: 'r1', nodes: 'r2n01' },
+      { ...job, id: '48', user: 'r2n02', nodes: 'r1n01,r1n02' },
+    ];
+    await wall.listen(t);
+    const { page, complaints } = await look(t, wall.url);
+    await holds(page, `document.querySelectorAll('#jobs tbody tr').length === 2`);
+    for (const [asked, query, said] of [
+      ['n01', 'select=r1n01,r2n01', /2 nodes whose names have “n01” in them/],
+      ['r1', 'group=r1', /r1 is a group; write user r1 for that/i],
+      ['user r1', 'select=r2n01', /1 node selected: r2n01/],
+      ['r2n02', 'select=r1n01,r1n02', /r2n02 is a node, under the cursor, and a user, whose nodes are selected/i],
+      ['node r2n02', 'at=r2n02', /^$/],
+      ['r2n[01-02]', 'select=r2n[01-02]', /2 nodes selected/],
+      ['silent', 'state=silent', /0 nodes silent/],
+      ['n9', '', /There is no node n9/],
+      ['node n9', '', /There is no node n9/],
+      ['99', '', /There is no job of number 99/],
+    ] as const) {
+      await search(page, asked);
+      const isThere = `decodeURIComponent(location.search).includes('${query}')`;
+      await holds(page, `${isThere} && ${said}.test(document.querySelector('#chosen').textContent)`);
+      await page.focus('#asked');
+      await page.keyboard.press('Escape');
+      t.equal(await page.inputValue('#asked'), '', asked);
+      await page.keyboard.press('Escape');
+      await holds(page, `!/(select|group|state)=/.test(location.search)`);
+    }
+    await search(page, 'cpu > 90%');
+    await holds(page, `location.search.includes('where=')`);
+    await page.keyboard.press('Escape');
+    await holds(page, `!location.search.includes('where=')`);
+    t.same(complaints, []);
+  },
+);
+
 t.test('nodes that differ from their family, where there are no jobs', { skip }, async t => {
   const wall = await startWall(t);
   startLoad(t, wall, ['--nodes', 'a[1-5]']);

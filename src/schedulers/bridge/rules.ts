@@ -5,6 +5,7 @@ import type { Matched } from '../../schedulerfile/matching.js';
 import type { HoldOrder, OrderedNode } from '../../schedulerfile/scheduler.js';
 import type { Problem } from '../../shm/problems.js';
 import { getOrInsert } from '../../text/maps.js';
+import { words } from '../../text/tables.js';
 import { lowerCase } from '../../text/text.js';
 import type { BoardLook, SeenNode } from './boardlook.js';
 import { type BrakeCount, limits } from './massbrake.js';
@@ -26,14 +27,7 @@ export interface Policy {
 }
 
 /** Problems so severe that no job should start there. */
-export const FATAL: readonly Problem[] = [
-  'held',
-  'bad_health',
-  'root_readonly',
-  'memory_errors',
-  'gpu_lost',
-  'gpu_errors',
-];
+export const FATAL: readonly Problem[] = words('held bad_health root_readonly memory_errors gpu_lost gpu_errors');
 
 /** What the bridge keeps about a node from one look to the next; times of CLOCK_MONOTONIC, ms. */
 export interface Watched {

@@ -1,5 +1,6 @@
 // What colours and forms mean: each state that there is with its number, and the scale of the reading. A state selects its nodes.
 
+import { words } from '../../text/tables.js';
 import { oneLine } from '../../text/unseen.js';
 import {
   CELL,
@@ -31,15 +32,7 @@ export interface Listed {
 }
 
 /** From the best to the worst, as the eye goes. */
-const ORDER: readonly (State | 'unhealthy')[] = [
-  'live',
-  'unhealthy',
-  'silent',
-  'uncertain',
-  'unknown',
-  'never',
-  'left',
-];
+const ORDER = words('live unhealthy silent uncertain unknown never left');
 const MARK_TEXTS = { recent: 'recently unhealthy', held: 'held', odd: 'odd in a job' } as const;
 
 /** The marked nodes that are shown, of a head's lists. */

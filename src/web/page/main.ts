@@ -510,8 +510,8 @@ listen({
   ...{ field, map, flow, table, sheet, cells, changes },
   ...{ view: () => view, go, moveTo, openNode, closeSheet, zoom, nodeText, flowText: at => river.textAt(at) },
   toggleTheme: () => go({ theme: themeNow() === 'dark' ? 'light' : 'dark' }, false),
-  refuse: why => {
-    unfollowed = [why];
+  tell: what => {
+    unfollowed = [what];
     tellChoice();
   },
   find: asked =>

@@ -3,10 +3,11 @@
 
 import type { TroubleInfo } from '../../acks/info.js';
 import type { JobInfo } from '../../presentation/shapes.js';
-import { tryExpand } from '../../text/hostlists.js';
+import { fold, tryExpand } from '../../text/hostlists.js';
 import { isJobId } from '../../text/jobnames.js';
 import { shortened } from '../../text/unseen.js';
 import type { Cells } from './cells.js';
+import { plural } from './formats.js';
 import type { JobView } from './jobview.js';
 import { isState } from './legend.js';
 import { isCondition, type PageView } from './viewstate.js';
@@ -18,9 +19,13 @@ interface SearchSources {
   readonly trouble: readonly TroubleInfo[];
 }
 
-/** A change of the view, with the cell that the cursor goes to; or why nothing was found. */
+/** A change of the view, with the cell that the cursor goes to, and what else was meant perhaps; or why nothing was found. */
 export type SearchResult =
-  | { readonly change: Pick<PageView, 'where' | 'select' | 'state' | 'group' | 'job' | 'node'>; readonly cell?: number }
+  | {
+      readonly change: Pick<PageView, 'where' | 'select' | 'state' | 'group' | 'job' | 'node'>;
+      readonly cell?: number;
+      readonly said?: string;
+    }
   | { readonly refusal: string };
 
 const NO_JOBS = 'jobs are not shown here; the administrator can start beoboard web with --show-jobs';
@@ -47,22 +52,35 @@ export function meaningOf(text: string, { cells, jobs, trouble }: SearchSources)
   if (isState(text)) return { change: { state: text } };
   const line = trouble.find(({ key }) => key === text);
   if (line?.nodes !== undefined) return { change: { select: line.nodes } };
-  if (cells.layout.groups.some(({ name }) => name === text)) return { change: { group: text } };
-  const names = tryExpand(text, 'any');
+  const [, what, owner = text] = /^(job|user|node)\s+(\S.*)$/.exec(text) ?? [];
+  const nodes = what === 'node' ? undefined : jobs?.nodesOf(owner);
+  const names = what === undefined || what === 'node' ? tryExpand(owner, 'any') : undefined;
   const found = (names ?? []).map(name => cells.indexOf(name)).filter(cell => cell !== undefined);
   const [cell] = found;
-  const [, what, owner = text] = /^(job|user)\s+(\S.*)$/.exec(text) ?? [];
+  if (cells.layout.groups.some(({ name }) => name === text)) {
+    const others = [cell !== undefined && `node ${text}`, nodes && `user ${text}`].filter(Boolean).join(' and ');
+    return { change: { group: text }, ...(others !== '' && { said: `${text} is a group; write ${others} for that` }) };
+  }
   const job = what === 'user' || (cell !== undefined && !isJobId(text)) ? undefined : jobs?.numbered(owner);
   if (job !== undefined) return { change: jobChange(job) };
-  const nodes = jobs?.nodesOf(owner);
   // The name of a node may be that of a user, too: the cursor goes to the one, and the nodes of the other are selected.
-  if (cell !== undefined) return { change: found.length > 1 ? { select: text } : nodes ? { select: nodes } : {}, cell };
+  if (cell !== undefined && found.length === 1 && nodes !== undefined)
+    return {
+      change: { select: nodes },
+      cell,
+      said: `${text} is a node, under the cursor, and a user, whose nodes are selected`,
+    };
+  if (cell !== undefined) return { change: found.length > 1 ? { select: owner } : {}, cell };
   if (nodes !== undefined) return { change: { select: nodes } };
-  if (what !== undefined || isJobId(text))
+  // A part of names: of a rack, of all login nodes.
+  const partly = cells.names.filter(name => what === undefined && name.includes(text));
+  if (partly.length > 0)
+    return { change: { select: fold(partly) }, said: `${plural(partly.length)} whose names have “${text}” in them` };
+  if (what !== 'node' && (what !== undefined || isJobId(text)))
     return {
       refusal: jobs === undefined ? `“${text}”: ${NO_JOBS}` : `There is no job of ${what ?? 'number'} ${owner}`,
     };
   // A word that is none of these may be a problem or a reading, which the server knows.
   if (WORD.test(text) && !/\d/.test(text)) return { change: { where: text } };
-  return { refusal: names === undefined ? `“${text}” is not a host list` : `There is no node ${text}` };
+  return { refusal: names === undefined ? `“${text}” is not a host list` : `There is no node ${owner}` };
 }

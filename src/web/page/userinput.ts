@@ -27,7 +27,8 @@ interface PageParts {
   readonly closeSheet: () => void;
   readonly zoom: (step: 1 | -1) => void;
   readonly toggleTheme: () => void;
-  readonly refuse: (why: string) => void;
+  /** Says something about the choice: why there is none, or what else there is. */
+  readonly tell: (what: string) => void;
   /** What a text means that was typed into the search. */
   readonly find: (asked: string) => SearchResult;
   /** A line about a cell, and one about a place in the river. */
@@ -41,6 +42,9 @@ const ARROWS: Record<string, ArrowDirection> = {
   ArrowUp: 'up',
   ArrowDown: 'down',
 };
+
+/** What a search, a click or a link chooses. */
+const CHOICE = ['where', 'group', 'select', 'state', 'trouble'] as const;
 
 function tipAt(x: number, y: number, words: string | undefined): void {
   const tip = byId('tip');
@@ -81,9 +85,10 @@ function listenToKeys({ field, map, sheet, changes, view, go, moveTo, openNode, 
     if (event.key === 'Escape') {
       if (sheet.isOpen) closeSheet();
       else if (changes.hasMinute) changes.toggleMinute(undefined);
-      else if (isTyping) field.focus();
-      else if (Object.keys(WHOLE).some(key => key !== 'page' && view()[key as keyof typeof WHOLE] !== undefined))
-        go(WHOLE);
+      else if (isTyping) {
+        if (target instanceof HTMLInputElement) target.value = target.id === 'by' ? target.value : '';
+        field.focus();
+      } else if ([...CHOICE].some(key => view()[key] !== undefined)) go({ ...WHOLE, where: undefined });
       else return;
     } else if (isTyping) return;
     else if (event.key === '/') byId<HTMLInputElement>('asked').select();
@@ -95,7 +100,7 @@ function listenToKeys({ field, map, sheet, changes, view, go, moveTo, openNode, 
   });
 }
 
-function listenToControls({ field, table, view, go, moveTo, zoom, toggleTheme, refuse, find }: PageParts): void {
+function listenToControls({ field, table, view, go, moveTo, zoom, toggleTheme, tell, find }: PageParts): void {
   byId('find').addEventListener('submit', event => {
     event.preventDefault();
     const asked = byId<HTMLInputElement>('asked').value.trim();
@@ -104,12 +109,13 @@ function listenToControls({ field, table, view, go, moveTo, zoom, toggleTheme, r
     else {
       const meaning = find(asked);
       if ('refusal' in meaning) {
-        refuse(meaning.refusal);
+        tell(meaning.refusal);
         byId<HTMLInputElement>('asked').select();
         return;
       }
       go({ ...plain, where: view().where, ...meaning.change });
       if (meaning.cell !== undefined) moveTo(meaning.cell);
+      if (meaning.said !== undefined) tell(meaning.said);
     }
     field.focus();
   });
