@@ -221,6 +221,7 @@ export class Snapshot implements SeenNodes {
   #overview: Overview | undefined;
   readonly #nowHigh: number;
   readonly #nowLow: number;
+  readonly #nowMs: number;
   readonly tables: Tables | undefined;
   #links: readonly LinkEntry[] | undefined;
 
@@ -254,6 +255,7 @@ export class Snapshot implements SeenNodes {
     this.realNs = taken.realNs;
     this.#nowHigh = Number(taken.nowNs >> 32n);
     this.#nowLow = Number(taken.nowNs & 0xffffffffn);
+    this.#nowMs = Number(taken.nowNs / 1_000_000n);
     this.count = taken.nodes;
     this.total = countOf(this.view, 0) ?? 0;
     const word = (field: keyof typeof structs.board_header.fields) =>
@@ -451,7 +453,7 @@ export class Snapshot implements SeenNodes {
     const at = this.recordWord(index) * 4 + this.#memoryOffset;
     const since = at / 4 + REMEMBERS_SINCE;
     if (((this.words[since] ?? 0) | (this.words[since + 1] ?? 0)) === 0) return undefined;
-    return new Memory(this.view, at, Number(this.evidence.nowNs / 1_000_000n));
+    return new Memory(this.view, at, this.#nowMs);
   }
 
   /** What the last report of a silent node said, as the board remembers it within a second; undefined: not silent. */

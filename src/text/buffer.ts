@@ -151,22 +151,18 @@ export class Page {
 
   /** The same without zeros at its end: 1.5, 12; up to 10^21, the nearest double. */
   short(value: number, digits: number): void {
-    if (value >= 0 && Number.isSafeInteger(value)) {
-      this.whole(value);
-      return;
-    }
     let scaled = Math.round(Math.abs(value) * (POWERS[digits] as number));
-    if (scaled > Number.MAX_SAFE_INTEGER) {
-      this.text(String(value));
-      return;
+    if (value >= 0 && Number.isSafeInteger(value)) this.whole(value);
+    else if (scaled > Number.MAX_SAFE_INTEGER) this.text(String(value));
+    else {
+      let left = digits;
+      // The remainder of a large number would be a call of the C library's.
+      for (let tenth = Math.floor(scaled / 10); left > 0 && tenth * 10 === scaled; tenth = Math.floor(scaled / 10)) {
+        scaled = tenth;
+        left--;
+      }
+      this.#scaled(value < 0, scaled, left);
     }
-    let left = digits;
-    // The remainder of a large number would be a call of the C library's.
-    for (let tenth = Math.floor(scaled / 10); left > 0 && tenth * 10 === scaled; tenth = Math.floor(scaled / 10)) {
-      scaled = tenth;
-      left--;
-    }
-    this.#scaled(value < 0, scaled, left);
   }
 
   /** A whole number with a decimal point before so many of its digits. */
