@@ -1,5 +1,5 @@
 // Builds and runs tests of test/ROOM/; the last line is the true count. `npm test` runs those that anybody can run in
-// minutes, types and style included; `--rest` runs what is left, `--all` both, and `--long` the long ones
+// minutes, types included; `--rest` runs what is left, style included, `--all` both, and `--long` the long ones
 // (NAME.long.test.ts), one after another, and shows their figures. Words choose rooms, and files by how their names
 // begin. A test says itself where it belongs, how long it takes and whether it waits (see `traitsOf`). Plain JavaScript
 // without dependencies, because it runs before there are any.
@@ -53,7 +53,7 @@ const checks = [
   { name: 'types', command: [process.execPath, TSC, '--noEmit', '--singleThreaded'] },
   { name: 'types of the page', command: [process.execPath, TSC, '--noEmit', '--singleThreaded', '-p', 'src/web/page'] },
   { name: 'style', command: [tool('.bin', 'biome'), 'check', '.'] },
-].map(check => ({ seconds: 1000, shared: 0, waits: false, rest: false, whole: false, ...check }));
+].map(check => ({ seconds: 1000, shared: 0, waits: false, rest: check.name === 'style', whole: false, ...check }));
 
 /** Without words, what belongs to a part; with words, `npm test` runs whatever they choose, wherever it belongs. */
 const BELONGS = {

@@ -3,7 +3,7 @@
 // C11; and guards of test/board/guards.ts are taken away, some of them in each run, which one of these must find.
 // test/board/tearing.long.test.ts takes all away. docs/internals/tearing.md says what that proves.
 //
-// @seconds 21
+// @seconds 13
 // @whole
 
 import { spawnSync } from 'node:child_process';
@@ -50,7 +50,7 @@ t.test('killed after each instruction', async t => {
 
 t.test('what C11 allows', async t => {
   const litmus = await build(t, 'litmus');
-  for (const [scenario, loads] of partOf(await scenarios(litmus, 6), 8, SEED, 3)) {
+  for (const [scenario, loads] of partOf(await scenarios(litmus, 6), 16, SEED, 3)) {
     const { status, stdout, stderr } = await litmus('check', folder(t), scenario, loads);
     t.strictSame([status, stderr], [0, ''], `${scenario}: ${stdout}`);
   }

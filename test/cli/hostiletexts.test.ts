@@ -2,7 +2,7 @@
 // parses and has its schema; the texts come back equal, or cut and marked; and nothing in it controls a terminal. And no
 // setting is kept in a module of which two parts of the program have a copy each.
 //
-// @seconds 18
+// @seconds 11
 // @whole
 
 import { spawnSync } from 'node:child_process';

@@ -1,7 +1,6 @@
 // Which nodes fell silent together: for nodes that died one by one this is hardly ever said, for a rack that died at
 // once always. With more trials: npm run test:long -- together.
 //
-// @seconds 15
 // @rest
 
 import t from 'tap';

@@ -11,7 +11,7 @@ import { BOARD_MOST, compareNames, expand, fold, NodesetError, parseNodeName } f
 import { readNodes } from '../../src/text/nodefiles.js';
 import { anyText } from '../kit/anytext.js';
 import { EXPANDED, FOLDED, IN_ORDER, REFUSED } from '../kit/hostlistcases.js';
-import { runsOf } from '../kit/whole.js';
+import { runsOf, WHOLE } from '../kit/whole.js';
 
 interface Vectors {
   accept: { expr: string; hosts: string[] }[];
@@ -81,7 +81,7 @@ t.test('a refusal costs no more than the text', async t => {
   t.throws(() => expand('['.repeat(1_000_000), BOARD_MOST), NodesetError);
   t.throws(() => expand('n'.repeat(10_000_000), BOARD_MOST), NodesetError);
   t.ok(process.memoryUsage.rss() - before < 1 << 30);
-  t.equal(expand('n[1-1000000]', BOARD_MOST).length, 1_000_000, 'the limit itself is taken');
+  if (WHOLE) t.equal(expand('n[1-1000000]', BOARD_MOST).length, 1_000_000, 'the limit itself is taken');
   t.equal(expand('n[1-3]', 3).length, 3);
   t.throws(() => expand('n[1-3],n1', 3), NodesetError, 'doubles count');
 });
@@ -122,7 +122,8 @@ t.test('lists from files', async t => {
     ['@', "'@' names no file; write @FILE or a list"],
     ['@/no/such', "cannot read '/no/such': no such file or directory; name a file that this user can read"],
   ];
-  for (const [value, message] of table)
+  // A million names are made before the one that is too many.
+  for (const [value, message] of WHOLE ? table : table.filter(([value]) => value !== `@${file('many')}`))
     t.equal(
       refusal(() => readNodes(value), Error),
       message,

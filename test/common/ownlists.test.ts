@@ -1,7 +1,7 @@
 // Long lists in files of our own, in files that somebody names, and in the programs in C and Python: they are read whole
 // up to the names of a board. Counted are the numbers that become parts of names; memory and CPU have a bound.
 //
-// @seconds 15
+// @seconds 7
 // @rest
 
 import { spawnSync } from 'node:child_process';

@@ -1008,7 +1008,7 @@ t.test('every wrong use gets one line that says what to do', async t => {
     t.same(faults, [], `${shown}: ${answer}`);
     t.equal(answers.get(use), before.get(shown), shown);
   };
-  const next = (writes ? USES : partOf(USES, 4, SEED, 2)).values();
+  const next = (writes ? USES : partOf(USES, 6, SEED, 2)).values();
   const work = async () => {
     for (const use of next) await look(use);
   };

@@ -2,7 +2,7 @@
 // the corpus of each target of c/test/fuzz, and mutations of it, under the sanitizers; C and TypeScript with the same
 // texts, files and boards. For longer: test/fuzz/fuzz.long.test.ts. docs/internals/fuzzing.md says what is compared with what.
 //
-// @seconds 22
+// @seconds 14
 // @whole
 
 import { spawnSync } from 'node:child_process';

@@ -1,7 +1,7 @@
 // That a journal is a whole ledger: whatever fails, each silence, episode and boot of a made cluster stands in its files
 // once, or is counted there, and nothing else does. A seed is a run of a quarter of an hour.
 //
-// @seconds 20
+// @seconds 8
 // @whole
 
 import t from 'tap';

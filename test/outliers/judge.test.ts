@@ -9,6 +9,9 @@ import { COMPARED } from '../../src/outliers/readings.js';
 const ROW = COMPARED.length;
 const MINUTE = 60_000;
 
+/** Nodes that are alike have the same ones. */
+const EXACT = new Set(COMPARED.map(({ reading }) => reading).filter(reading => /_up|_speed|events|edac/.test(reading)));
+
 type Values = Readonly<Record<string, number>>;
 
 /** Nodes that all do the same, each with small differences of its own that do not change. */
@@ -44,12 +47,13 @@ class Scene {
     const { seen } = this;
     seen.nowMs += seconds * 1000;
     for (let i = 0; i < this.size; i++) {
-      const values = { ...this.all, ...this.other.get(`n${i + 1}`) };
+      const other = this.other.get(`n${i + 1}`);
+      const values = other === undefined ? this.all : { ...this.all, ...other };
       seen.stampMs[i] = seen.nowMs;
       COMPARED.forEach(({ reading, floor, floorShare }, row) => {
         const value = values[reading] ?? Number.NaN;
-        const own = this.other.has(`n${i + 1}`) || value < 10 ? 0 : 0.2 * (i % 3) * Math.max(floor, floorShare * value);
-        seen.values[i * ROW + row] = value + (/_up|_speed|events|edac/.test(reading) ? 0 : own);
+        const own = other !== undefined || value < 10 ? 0 : 0.2 * (i % 3) * Math.max(floor, floorShare * value);
+        seen.values[i * ROW + row] = value + (EXACT.has(reading) ? 0 : own);
       });
     }
     this.last = this.judge.look(seen, [{ id: '4711', startMs: this.begin, nodes: this.nodes, places: this.places }]);

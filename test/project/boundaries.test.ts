@@ -2,6 +2,8 @@
 // include under c/. And that a type's name is declared in one file only, and nothing is exported that no other file uses.
 // And how large each room is: after a change that makes one larger on purpose, node dist/test/project/boundaries.test.js
 // --write.
+//
+// @rest
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, posix } from 'node:path';

@@ -1,6 +1,6 @@
 // What is in C builds without Node.js, and its unit tests run, with a compiler and what stands beside it, and nothing
 // else. In a copy with a mistake, the unit tests find it.
-// @seconds 42
+// @seconds 33
 // @rest
 
 import { spawnSync } from 'node:child_process';

@@ -1,6 +1,8 @@
 // The documents: links lead somewhere, lines and pages are not too long, each page begins with what it answers, the index
 // has all pages, phrases that nobody understood do not come back, tests and paths that they or comments name are there,
 // and the changelog has the form of Keep a Changelog.
+//
+// @rest
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';

@@ -1064,7 +1064,7 @@ t.test('shards are the whole, and each series is in one of them', t => {
   const own = (document: Exposition) => [...seriesOf(document)].filter(([key]) => !key.includes('_exporter_'));
   const collectors = ['state', 'cpu', 'network', 'receiver'] as const;
   const whole = new Map(own(metrics(exporter, { collectors })));
-  for (let shards = 1; shards <= 16; shards++) {
+  for (const shards of [1, 2, 3, 7, 16]) {
     const union = new Map<string, number>();
     let count = 0;
     for (let shard = 1; shard <= shards; shard++) {
@@ -1076,8 +1076,9 @@ t.test('shards are the whole, and each series is in one of them', t => {
       );
       const nodes = part.get('beoboard_node_dark')?.series.length ?? 0;
       t.ok(nodes > 50 / shards && nodes < 400 / shards, `${shard} of ${shards}: ${nodes} nodes`);
-      for (const [key, value] of own(part)) union.set(key, value);
-      count += own(part).length;
+      const told = own(part);
+      for (const [key, value] of told) union.set(key, value);
+      count += told.length;
     }
     t.equal(count, union.size, `${shards}: none twice`);
     t.ok(

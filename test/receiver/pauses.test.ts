@@ -62,7 +62,7 @@ const pauses: [rule: string, pause: number, limits: typeof QUICK, manner?: Manne
 ];
 
 t.comment(`SEED=${SEED}`);
-for (const [rule, pause, limits, manner] of partOf(pauses, 3, SEED, 2))
+for (const [rule, pause, limits, manner] of partOf(pauses, 6, SEED, 2))
   t.test(rule, { buffered: true }, t => pauseReceiver(t, pause, limits, manner));
 
 // ---- a pause of a sender ----

@@ -1,7 +1,7 @@
 // The sender in C in a container: with --root it reports the machine whose root is there, as it would outside.
 // packages/image runs it in one.
 //
-// @seconds 14
+// @seconds 6
 // @rest
 
 import { spawnSync } from 'node:child_process';

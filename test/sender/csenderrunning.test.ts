@@ -1,6 +1,6 @@
 // The sender in C in place of the other: every option, and the tests of a running sender once more.
 //
-// @seconds 32
+// @seconds 20
 // @waits
 // @rest
 

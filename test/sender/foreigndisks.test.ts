@@ -2,10 +2,12 @@
 //
 // @seconds 12
 // @shared 5
+// @whole
 
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { NOT_WHOLE } from '../kit/whole.js';
 import { ForeignTrees } from './foreigntrees.js';
 
 /** A block device: of what size, and which links and folders it has. */
@@ -149,7 +151,7 @@ t.test('requests in flight below zero, as unsigned kernels write them, are none'
   }
 });
 
-t.test('tens of thousands of block devices', async t => {
+t.test('tens of thousands of block devices', { skip: NOT_WHOLE }, async t => {
   const trees = new ForeignTrees(t);
   plant(
     trees,

@@ -1,7 +1,7 @@
 // A GPU that is lost, as a master has it: the built helper, a sender, a receiver, the gate and what the bridge sees. No
 // verdict turns to "well" before the GPU was seen again. NVML is a stand-in; no GPU takes part.
 //
-// @seconds 16
+// @seconds 12
 // @waits
 // @rest
 

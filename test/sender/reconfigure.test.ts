@@ -3,6 +3,7 @@
 //
 // @seconds 25
 // @waits
+// @rest
 
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';

@@ -1,7 +1,7 @@
 // The slow sources of the sender on trees of files that this test writes: each source's table, traps, corrupt trees;
 // and on this machine's own. Needs neither the hardware nor a clock.
 //
-// @seconds 16
+// @seconds 8
 // @whole
 
 import { execFileSync } from 'node:child_process';

@@ -2,6 +2,7 @@
 //
 // @seconds 22
 // @waits
+// @rest
 
 import t from 'tap';
 import { stopTests } from './stops.js';

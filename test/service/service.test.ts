@@ -2,6 +2,7 @@
 // messages. A stand-in listens; every daemon is real.
 //
 // @seconds 9
+// @whole
 
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,6 +18,7 @@ import { makeReport } from '../kit/reports.js';
 import { now, StandIn, startIn, startMaster } from '../kit/sampler.js';
 import { standIn, writeCommand } from '../kit/slurmstandin.js';
 import { until } from '../kit/until.js';
+import { partOf, SEED } from '../kit/whole.js';
 
 t.setTimeout(600_000);
 t.jobs = 4;
@@ -118,11 +120,12 @@ t.test(
   },
 );
 
-for (const [verb, status] of [
+const SERVERS = [
   ['ganglia', /^serving on 127\.0\.0\.1:\d+$/],
   ['prometheus', /^serving on http:\/\/127\.0\.0\.1:\d+\/metrics$/],
   ['web', /^serving on http:\/\/127\.0\.0\.1:\d+\/$/],
-] as const)
+] as const;
+for (const [verb, status] of partOf(SERVERS, 3, SEED))
   t.test(`beoboard ${verb}`, { buffered: true, skip }, async t => {
     const manager = await Manager.start(t, `@beoboard-test.${verb}.${process.pid}`);
     const argv = [verb, '--board', boardPath(t), '--listen', '127.0.0.1:0'];

@@ -1,7 +1,7 @@
 // The torture (npm run torture): it finds what it must find, each wrong state and counter that its judge is shown; and in
 // the rest each fault once, one half of them each day, and a datagram that nobody counts. SEED=n repeats a run.
 //
-// @seconds 29
+// @seconds 22
 // @whole
 
 import { spawn, spawnSync } from 'node:child_process';

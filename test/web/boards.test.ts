@@ -3,6 +3,7 @@
 //
 // @seconds 20
 // @waits
+// @rest
 
 import { rmSync } from 'node:fs';
 import { dirname } from 'node:path';

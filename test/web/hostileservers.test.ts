@@ -2,7 +2,7 @@
 // has its schema; the texts come back equal, or as the one replacement of that output; what is shown in a browser or a
 // terminal has no character that it would obey.
 //
-// @seconds 47
+// @seconds 25
 // @waits
 // @rest
 

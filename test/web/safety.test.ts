@@ -1,5 +1,7 @@
 // What the wall refuses, and what it tells browsers: under which names and from which pages it may be asked, how much,
 // and that texts of nodes stay texts.
+//
+// @whole
 
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -14,6 +16,7 @@ import { NO_IPV6 } from '../kit/ipv6.js';
 import { boardPath } from '../kit/places.js';
 import { start } from '../kit/program.js';
 import { until } from '../kit/until.js';
+import { NOT_WHOLE } from '../kit/whole.js';
 import { ask, Reader, startWeb } from './webclient.js';
 
 const POLICY = [
@@ -139,7 +142,7 @@ t.test("only the exporter's own token makes a browser's request its own", async 
   t.equal((await ask(`${url}metrics`, { 'user-agent': 'Prometheus/3.0' })).status, 200, 'a program');
 });
 
-t.test('addresses of IPv6, with and without a zone', { skip: NO_IPV6 }, async t => {
+t.test('addresses of IPv6, with and without a zone', { skip: NOT_WHOLE || NO_IPV6 }, async t => {
   t.equal(plainName('FE80::0:1%eth0'), 'fe80::1');
   t.equal(plainName('::ffff:10.0.0.1'), '10.0.0.1');
   t.equal(plainName('Master.Example'), 'master.example');
@@ -163,7 +166,7 @@ t.test('addresses of IPv6, with and without a zone', { skip: NO_IPV6 }, async t 
     t.equal((await ask(url, { host })).status, status, host);
 });
 
-t.test('under another path', async t => {
+t.test('under another path', { skip: NOT_WHOLE }, async t => {
   const { url } = await startWeb(t, aBoard(t), ['--base', '/some/cluster/']);
   t.equal((await ask(`${url}some/cluster/`)).status, 200);
   t.equal((await ask(`${url}some/cluster/api/v1/readings`)).status, 200);
@@ -185,7 +188,7 @@ t.test('it logs that everybody can connect', async t => {
   t.equal((await ask(`http://127.0.0.1:${port}/`, { host: '10.1.2.3' })).status, 421);
 });
 
-t.test('endless headers, and too many clients', async t => {
+t.test('endless headers, and too many clients', { skip: NOT_WHOLE }, async t => {
   const { url, port } = await startWeb(t, aBoard(t));
   t.equal((await ask(url, { 'x-long': 'x'.repeat(9000) })).status, 431);
   const sockets: Socket[] = [];

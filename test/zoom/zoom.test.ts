@@ -1,7 +1,7 @@
 // `beoboard zoom` in lines: shares and rates from given answers, a beoboard-mon that is run or listens, recordings
 // there and back, and every way in which a link may end.
 //
-// @seconds 16
+// @seconds 6
 // @waits
 // @rest
 
