@@ -20,8 +20,8 @@
 #include "stamps.h"
 
 #define BATCH 64
-/* Records and slots are prefetched so many datagrams ahead. A processor has room for some two dozen lines on their way
- * and drops what is asked for beyond that, and a slot has 1,280 bytes, and the first-level cache is small. */
+/* Records and slots are prefetched so many datagrams ahead: only some two dozen lines can be on their way at once, and
+ * the first-level cache is small for slots of 1,280 bytes. */
 #define RECORDS_AHEAD 8
 #define SLOTS_AHEAD 2
 /* Larger than a report, so that a datagram that is too long is noticed; the kernel cuts the rest. */
