@@ -182,6 +182,7 @@ const JOURNAL = object(
     at: text('when it was written'),
     mono_ms: number('likewise, CLOCK_MONOTONIC'),
     ring: integer('the last event of the board by then'),
+    'ring_waits?': text('those before it that no line tells of yet'),
     ...Object.fromEntries(
       ['from_last', 'problem', 'reason', 'link', 'master', 'why', 'act', 'outcome', 'key', 'by', 'until', 'reading']
         .concat('version', 'missed_since')

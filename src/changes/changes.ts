@@ -82,7 +82,7 @@ const OF_LINKS: readonly string[] = ['link_up', 'link_down', 'dark', 'lit'] sati
 
 const TOGETHER = 1024;
 /** The most events that the ring has. */
-const RING = 4096;
+export const RING = 4096;
 /** Stands in the place of a state when none was known. */
 const NONE = 255;
 
@@ -98,13 +98,15 @@ export interface Following {
   readonly last: number;
   /** Or from which number on, also those that the ring has lost; beyond the last one, the ring is another's. */
   readonly next?: number | undefined;
+  /** Which of those before it. */
+  readonly again?: ReadonlySet<number>;
 }
 
 /** A node of which the board remembers something else than it did. */
 export interface RememberedChange extends MemoryChange {
   readonly node: string;
-  /** The boots that the ring has had since, CLOCK_MONOTONIC, ms; on a board that was not looked at, all that it has. */
-  readonly boots: readonly number[];
+  /** The boots that the ring has had since; on a board that was not looked at, all that it has. */
+  readonly boots: readonly EventEntry[];
   /** Whether the board was not looked at before: what was remembered is that of another one, or nothing. */
   readonly isAnew: boolean;
 }
@@ -187,10 +189,13 @@ export class ChangeFollower {
 
   #begin(changes: BoardChange[]): void {
     const { event_last = 0 } = this.reader.nodeStates().board.header;
-    const { last, next } = this.following;
+    const { last, next, again = new Set() } = this.following;
     this.#next = next ?? Math.max(1, event_last + 1 - last);
     // Nobody has asked for events before the first call, so none of those counts as lost.
     const entries = this.#read(next === undefined ? [] : changes);
+    const found = again.size === 0 ? [] : this.reader.events(1, RING).events.filter(({ number }) => again.has(number));
+    if (found.length < again.size) changes.push({ at: realNow(), event: 'lost', count: again.size - found.length });
+    entries.unshift(...found);
     // Every node in these events has a record by now.
     const nodeStates = this.reader.nodeStates();
     this.#learn(nodeStates);
@@ -302,8 +307,7 @@ export class ChangeFollower {
     for (let step = changes.next(); ; step = changes.next()) {
       if (step.done) return step.value;
       const { index } = step.value;
-      const times = (boots.get(index) ?? []).map(({ stampNs }) => Number(stampNs / 1_000_000n));
-      yield { ...step.value, node: this.#names[index]!, boots: times, isAnew };
+      yield { ...step.value, node: this.#names[index]!, boots: boots.get(index) ?? [], isAnew };
     }
   }
 

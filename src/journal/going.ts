@@ -2,7 +2,7 @@
 // ended.
 // For the writer, who repeats them at the head of each segment, and who must not tell anything twice after a restart.
 
-import { BEGINS, ENDS, LATER_MS, type Line, monotonicOf, whichOf } from '../journalfile/format.js';
+import { BEGINS, ENDS, isCountOfAll, LATER_MS, type Line, monotonicOf, whichOf } from '../journalfile/format.js';
 import { BOARD_MOST, expand, fold, NameRanges } from '../text/hostlists.js';
 import { getOrInsert } from '../text/maps.js';
 import type { EventGroup } from './grouping.js';
@@ -41,9 +41,9 @@ export class Going {
   /** The next line. */
   apply(line: Line): void {
     const { event, from, from_last = from } = line;
-    if (event === 'begin') this.#clear();
+    if (event === 'begin') for (const held of [this.#lines, this.#ids]) held.clear();
     if (event === 'removed') this.#forget(new Set(subjectsOf(line)));
-    this.isCounted ||= event === 'counts';
+    this.isCounted ||= isCountOfAll(line);
     const atMs = from_last === undefined ? line.mono_ms : monotonicOf(line, from_last);
     for (const [nodes, times] of Object.entries(line.counts ?? {}))
       for (const node of NameRanges.of(nodes)?.made() ?? []) {
@@ -87,11 +87,6 @@ export class Going {
     this.#over.delete(key);
     open?.subjects.delete(subject);
     if (id !== undefined && open?.subjects.size === 0) this.#lines.delete(id);
-  }
-
-  #clear(): void {
-    this.#lines.clear();
-    this.#ids.clear();
   }
 
   #forget(nodes: ReadonlySet<string>): void {
@@ -158,7 +153,7 @@ export class Going {
   /** What goes on, with the lines' own ids. */
   *repeated(): Generator<Line> {
     for (const { line, subjects } of this.#lines.values()) {
-      const { first, counts: _, ...rest } = line;
+      const { first, counts: _, ring_waits: __, ...rest } = line;
       const nodes = [...subjects];
       yield {
         ...rest,

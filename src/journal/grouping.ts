@@ -18,8 +18,8 @@ export interface Occurrence {
   readonly more?: number | undefined;
   /** How often it has happened to the node, as the board counts since then. */
   readonly counted?: { readonly times: number; readonly sinceMs: number };
-  /** The number of the event of the board's ring that it comes from. */
-  readonly ring?: number | undefined;
+  /** The events of the board's ring that it comes from, with those that are only counted. */
+  readonly ring?: readonly number[] | undefined;
   readonly job?: JournalJob | undefined;
 }
 
@@ -51,9 +51,11 @@ export class Limiter {
     const given = getOrInsert(this.#given, keyOf(one), () => ({ atMs: nowMs, left: BURST, held: new Map() }));
     // The end of what was given is given: neither stands there without the other.
     if (given.held.size === 0 && (isEnd || given.left-- > 0)) return true;
+    const before = [given.held.get(isEnd), isEnd ? undefined : given.held.get(true)];
+    const ring = [...before.flatMap(held => held?.last.ring ?? []), ...(one.ring ?? [])];
     // The end of what is only counted is counted with it.
     if (!isEnd) given.held.delete(true);
-    given.held.set(isEnd, { last: one, count: (given.held.get(isEnd)?.count ?? 0) + 1 });
+    given.held.set(isEnd, { last: { ...one, ring }, count: (before[0]?.count ?? 0) + 1 });
     return false;
   }
 
@@ -82,8 +84,7 @@ export interface EventGroup {
   wordsMs: number | undefined;
   more: number;
   readonly counted: (readonly [node: string, counted: NonNullable<Occurrence['counted']>])[];
-  /** The lowest number of an event of the ring among them. */
-  ring: number | undefined;
+  readonly ring: number[];
   readonly jobs: (readonly [job: JournalJob, node: string])[];
 }
 
@@ -93,12 +94,8 @@ function fits(from: number | undefined, last: number | undefined, time: number |
   return Math.max(last, time) - Math.min(from, time) <= TOGETHER_MS;
 }
 
-function least(a: number | undefined, b: number | undefined): number | undefined {
-  return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
-}
-
 function join(group: EventGroup, one: Occurrence): void {
-  const { node, fromMs, toMs, wordsMs, more = 0, counted, ring, job } = one;
+  const { node, fromMs, toMs, wordsMs, more = 0, counted, ring = [], job } = one;
   if (node !== undefined) group.nodes.add(node);
   if (node !== undefined && job !== undefined) group.jobs.push([job, node]);
   if (fromMs < group.fromMs) group.first = node;
@@ -108,10 +105,10 @@ function join(group: EventGroup, one: Occurrence): void {
     group.toMs = Math.min(group.toMs ?? toMs, toMs);
     group.toLastMs = Math.max(group.toLastMs ?? toMs, toMs);
   }
-  group.wordsMs = least(group.wordsMs, wordsMs);
+  if (wordsMs !== undefined) group.wordsMs = Math.min(group.wordsMs ?? wordsMs, wordsMs);
   group.more += more;
   if (node !== undefined && counted !== undefined) group.counted.push([node, counted]);
-  group.ring = least(group.ring, ring);
+  for (const number of ring) group.ring.push(number);
 }
 
 /** What a group's begins or ends are of, for each node; none for what does not last. */
@@ -146,7 +143,7 @@ export class EventGrouping {
       const { what, node, fromMs, toMs } = one;
       group = {
         ...{ what, atMs: nowMs, nodes: new Set(), first: node, fromMs, fromLastMs: fromMs, toMs, toLastMs: toMs },
-        ...{ wordsMs: undefined, more: 0, counted: [], ring: undefined, jobs: [] },
+        ...{ wordsMs: undefined, more: 0, counted: [], ring: [], jobs: [] },
       };
       this.#groups.push(group);
       alike.push(group);
@@ -176,11 +173,6 @@ export class EventGrouping {
     );
     this.#byWhat = groupBy(this.#groups, ({ what }) => JSON.stringify(what));
     return taken;
-  }
-
-  /** The lowest number of an event of the ring that still waits. */
-  get ring(): number | undefined {
-    return this.#groups.reduce<number | undefined>((ring, group) => least(ring, group.ring), undefined);
   }
 }
 

@@ -37,8 +37,6 @@ SIGHUP reads --keep and --most again. SIGTERM and SIGINT stop it.`,
 type JournalOptions = ValuesOf<typeof verb>;
 
 const LOOK_MS = 1000;
-/** The counts of all take so much of a segment at most, which is no more than a line. */
-const COUNTS_PART = 16;
 /** The time from one state to the next. */
 const STATE_MS = 10_000;
 /** What it is bound to while it runs. */
@@ -165,8 +163,8 @@ class RunningJournal {
   look(clocks: MasterClocks): void {
     void this.#jobs.look();
     try {
+      this.#recorder.segmentBytes = this.store.segmentBytes;
       this.#add(this.#recorder.look(clocks));
-      this.#add(this.#recorder.counts(this.store.segment, this.store.segmentBytes / COUNTS_PART));
       const orders = this.#orders.next().filter(({ time_ms }) => time_ms >= this.#ordersFromMs);
       this.#recorder.tellOrders(orders, this.#orders.missed, this.#orders.taken?.since_ms ?? 0);
       this.#recorder.tellMarks(this.#jobs.current);

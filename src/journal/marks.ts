@@ -31,16 +31,13 @@ function jobOf(wanted: string, { jobs }: KnownMarks): Occurrence['job'] {
 }
 
 export class Marks {
-  readonly #going: Going;
   /** By node and reading; undefined until they are known for the first time. */
   #standing: ReadonlyMap<string, StandingMark> | undefined;
   /** Whether the last look knew them: else what it finds was not seen when it happened. */
   #wasKnown = false;
 
   /** `going`: what goes on by the journal. */
-  constructor(going: Going) {
-    this.#going = going;
-  }
+  constructor(private readonly going: Going) {}
 
   /**
    * What has happened since the last look. `said`: undefined while nobody knows which nodes are marked; `names`: the
@@ -77,7 +74,7 @@ export class Marks {
   /** What stood by the journal's last lines. */
   #told(): ReadonlyMap<string, StandingMark> {
     const found = new Map<string, StandingMark>();
-    for (const line of this.#going.repeated()) {
+    for (const line of this.going.repeated()) {
       const { event, reading = '', nodes = '', at, from = at, from_last = from } = line;
       if (event !== 'odd') continue;
       for (const node of expand(nodes, BOARD_MOST))

@@ -2,15 +2,16 @@
 // outlive the journal's daemon, so that what happened while it did not run is found afterwards. Writes nothing itself.
 
 import type { Ack } from '../acks/acks.js';
-import { type BoardChange, ChangeFollower, type RememberedChange } from '../changes/changes.js';
-import { ENDS, type Happening, type JournalJob, LATER_MS, type Line, lineId } from '../journalfile/format.js';
+import { type BoardChange, ChangeFollower, type RememberedChange, RING } from '../changes/changes.js';
+import type { Happening, JournalJob, Line } from '../journalfile/format.js';
+import { ENDS, isCountOfAll, LATER_MS, LINE_BYTES, lineId, SEGMENT_BYTES } from '../journalfile/format.js';
 import type { PublishedOrder } from '../schedulerfile/orderfile.js';
 import type { SchedulerState } from '../schedulerfile/statefile.js';
 import type { Memory } from '../shm/memory.js';
 import { PROBLEMS, type Problem } from '../shm/problems.js';
 import type { BoardReader } from '../shm/reader.js';
 import type { Standing } from '../shm/standing.js';
-import { BOARD_MOST, expand, NameRanges } from '../text/hostlists.js';
+import { BOARD_MOST, expand, fold, NameRanges, tryExpand } from '../text/hostlists.js';
 import { Going } from './going.js';
 import { countsOf, EventGrouping, happeningOf, Limiter, type Occurrence } from './grouping.js';
 import { byJob } from './jobs.js';
@@ -37,6 +38,8 @@ function steadied(now: MasterClocks, before: MasterClocks = now): MasterClocks {
   const isSame = Math.abs(now.realMs - now.monoMs - distance) <= DISTANCE_MS;
   return isSame ? { monoMs: now.monoMs, realMs: now.monoMs + distance } : now;
 }
+
+const msOf = (ns: bigint) => Number(ns / 1_000_000n);
 
 /** When that was, CLOCK_MONOTONIC, ms. */
 const timeOf = ({ nowMs }: Memory, agoMs: number) => nowMs - agoMs;
@@ -85,28 +88,24 @@ export interface RecordedLine {
   readonly jobs: readonly JournalJob[];
 }
 
-/** The boot and the creation of a board as a line's id has them, and the line's number. */
-function partsOf({ id }: Line): { boot: string; created: string; number: number } {
-  const [boot = '', created = '', number] = id.split('-');
-  return { boot, created, number: Number(number) };
-}
-
 export class JournalRecorder {
-  readonly #reader: BoardReader;
-  /** The last lines of the journal, until the board is seen. */
-  #past: readonly Line[];
   #follower: ChangeFollower | undefined;
   readonly #going = new Going();
   readonly #limiter = new Limiter();
   readonly #grouping = new EventGrouping();
   readonly #marks = new Marks(this.#going);
   #number = 0;
-  /** The segment that has the counts of all. */
-  #counted: number | undefined;
+  /** The largest segment. */
+  segmentBytes = SEGMENT_BYTES;
+  /** How many bytes of lines came after the last counts of all. */
+  #uncounted = Number.POSITIVE_INFINITY;
   /** Whether the journal's last lines are of another board than the daemon begins with. */
   #isOther = false;
   /** From which time on the journal is known, CLOCK_MONOTONIC, ms; what happened before it was told or is forgotten. */
   #knownFromMs = Number.POSITIVE_INFINITY;
+  /** The events of the ring that no line tells of yet: of those that an earlier daemon had read, and of its own. */
+  #lacks = new Set<number>();
+  readonly #waits = new Set<number>();
   /** Whether the memories were not looked at yet, so that what they tell may be old. */
   #isFirst = true;
   /** Since when the receiver is stalled. */
@@ -116,17 +115,16 @@ export class JournalRecorder {
   #acks = new Map<string, Pick<Ack, 'at' | 'until'>>();
   #isFirstAcks = true;
 
-  /** @param board the board's name in the lines; @param past the last lines of the journal, in their order */
+  /** @param board the board's name in the lines; @param past the last lines of the journal, in their order, until the board is seen */
   constructor(
-    reader: BoardReader,
+    private readonly reader: BoardReader,
     readonly board: string,
     readonly version: string,
-    past: readonly Line[],
+    private past: readonly Line[],
   ) {
-    this.#reader = reader;
-    this.#past = past;
     for (const line of past) {
-      this.#number = Math.max(this.#number, partsOf(line).number);
+      this.#number = Math.max(this.#number, Number(line.id.split('-')[2]));
+      this.#uncounted = isCountOfAll(line) ? 0 : this.#uncounted + JSON.stringify(line).length;
       const { event, key = '', at, until = '' } = line;
       if (event === 'acknowledged') this.#acks.set(key, { at, until });
       else if (event === 'withdrawn') this.#acks.delete(key);
@@ -144,6 +142,7 @@ export class JournalRecorder {
   look(clocks: MasterClocks): RecordedLine[] {
     const before = this.#now;
     this.#now = steadied(clocks, before);
+    const ring = this.#follower?.ring ?? 0;
     const changes = this.#changes();
     if (before !== undefined) this.#tellStep(before, clocks);
     for (const change of changes) this.#tell(change);
@@ -151,18 +150,17 @@ export class JournalRecorder {
     // What is remembered holds whether the receiver runs or not.
     if (!this.#follows.isAway) this.#remember();
     const begin = changes.find(({ event }) => event === 'begin');
-    return [...(begin?.event === 'begin' ? this.#begin(begin) : []), ...this.#due(false)];
+    // Whoever knows that a daemon began knows what had happened by then.
+    const begun = [...this.counts(), ...(begin?.event === 'begin' ? this.#begin(begin) : [])];
+    // A ring that was made from nothing counts anew: what waits is not found there again.
+    return [...begun, ...this.#due(this.#follows.ring < ring)];
   }
 
   /** The daemon starts: what was going on when it ended goes on, unless the board says otherwise. */
   #begin({ nodes: count, states }: Standing): RecordedLine[] {
     const repeated = [...this.#going.repeated()];
-    const lines = [this.#entry({ event: 'begin', version: this.version, count, states })];
-    for (const line of repeated) {
-      this.#going.apply(line);
-      lines.push({ line, silent: [], jobs: [] });
-    }
-    return lines;
+    const begin = this.#entry({ event: 'begin', version: this.version, count, states });
+    return [begin, ...repeated.map(line => this.#recorded(line))];
   }
 
   /** The last lines. */
@@ -214,15 +212,13 @@ export class JournalRecorder {
   }
 
   /**
-   * How often everything has happened by the lines before, once in each segment, and in the one in which a daemon begins
-   * if its lines tell it of another boot alone; none if that takes more bytes.
+   * How often everything has happened by the lines before: so often that a segment of full size has it, also if lines fill
+   * several at once, and where a daemon begins if its lines tell it of another boot alone; none if that takes too much.
    */
-  counts(segment: number, mostBytes: number): RecordedLine[] {
-    const counted = this.#counted ?? (this.#going.isCounted ? segment : 0);
-    this.#counted = segment;
-    if (counted === segment || !this.remembers) return [];
+  counts(isDue = this.#uncounted >= this.segmentBytes / 4): RecordedLine[] {
+    if (!isDue || !this.remembers) return [];
     const since = this.names.map((_, i) => sinceOf(this.#follows.memoryOf(i)));
-    const lines = [undefined, ...PROBLEMS].flatMap(problem => {
+    const lines = [...PROBLEMS, undefined].flatMap(problem => {
       const found = this.names.flatMap((node, i) => {
         const times = this.#going.counted(node, problem, since[i] as number)?.times;
         return times === undefined ? [] : [[node, times] as const];
@@ -231,7 +227,9 @@ export class JournalRecorder {
       if (found.length === 0 && problem !== undefined) return [];
       return { event: 'counts', repeated: true, ...(problem && { problem }), counts: countsOf(found) };
     });
-    return JSON.stringify(lines).length > mostBytes ? [] : lines.map(line => this.#entry(line));
+    this.#uncounted = 0;
+    const isLong = JSON.stringify(lines).length > Math.min(this.segmentBytes / 8, LINE_BYTES);
+    return isLong ? [] : lines.map(line => this.#entry(line));
   }
 
   get #follows(): ChangeFollower {
@@ -240,34 +238,36 @@ export class JournalRecorder {
 
   #changes(): BoardChange[] {
     if (this.#follower === undefined) {
-      const { header } = this.#reader.nodeStates().board;
+      const { header } = this.reader.nodeStates().board;
       const next = this.#resume(header.master_boot_id, header.created_real_ns, header.event_last ?? 0) + 1;
-      this.#follower = new ChangeFollower(this.#reader, { last: 0, next });
+      this.#follower = new ChangeFollower(this.reader, { last: 0, next, again: this.#lacks });
     }
     return this.#follower.look(false);
   }
 
   /** Takes up the journal's last lines where they are of this boot. Returns the last event of the ring that was read. */
   #resume(boot: bigint, createdNs: bigint, lastEvent: number): number {
-    const prefix = lineId(boot, createdNs, 0).split('-')[0];
-    const past = this.#past;
-    this.#past = [];
-    const ours = past.filter(line => partsOf(line).boot === prefix);
+    const id = lineId(boot, createdNs, 0);
+    const { past } = this;
+    this.past = [];
+    const ours = past.filter(line => line.id.startsWith(id.slice(0, 17)));
     for (const line of ours) this.#going.apply(line);
-    // What is repeated was written when it began.
-    const whole = ours.filter(({ repeated }) => !repeated);
+    if (!this.#going.isCounted) this.#uncounted = Number.POSITIVE_INFINITY;
+    // What else is repeated was written when it began.
+    const whole = ours.filter(({ event, repeated }) => !repeated || event === 'counts');
     // A journal that begins now tells nothing of before; one that goes on after a boot tells all of that boot.
-    if (past.length === 0) return lastEvent;
-    this.#isOther = !past.at(-1)?.id.startsWith(lineId(boot, createdNs, 0).slice(0, -1));
-    this.#knownFromMs = whole[0]?.mono_ms ?? 0;
-    // Each board counts by itself, or goes on with the numbers of the one before.
-    const last = whole.at(-1);
-    const created = last && partsOf(last).created;
-    const ring = whole.reduce(
-      (most, line) => (partsOf(line).created === created ? Math.max(most, line.ring) : most),
-      0,
-    );
-    return ring <= lastEvent ? ring : 0;
+    if (past.every(line => line.event === 'counts' && !isCountOfAll(line))) return lastEvent;
+    this.#isOther = !past.at(-1)?.id.startsWith(id.slice(0, -1));
+    this.#knownFromMs = ours.length < past.length ? 0 : (whole[0]?.mono_ms ?? 0);
+    // That of lost lines is written before those that wait.
+    const last = whole.findLast(({ event }) => event !== 'lost');
+    if (last === undefined || last.ring > lastEvent) return 0;
+    // A board that was made from nothing counts anew: all that has those numbers there came after the line.
+    const read = this.reader.events(1, RING).events.filter(({ number }) => number <= last.ring);
+    const isAnew = read.length > 0 && read.every(({ stampNs }) => msOf(stampNs) > last.mono_ms + LATER_MS);
+    if (this.#isOther && isAnew) return 0;
+    this.#lacks = new Set(tryExpand(last.ring_waits ?? '', 'any')?.map(Number));
+    return last.ring;
   }
 
   #tellStep(before: MasterClocks, now: MasterClocks): void {
@@ -281,11 +281,12 @@ export class JournalRecorder {
   }
 
   #add(one: Occurrence): void {
+    for (const number of one.ring ?? []) this.#waits.add(number);
     if (this.#limiter.admits(one, this.#clocks.monoMs)) this.#grouping.add(one, this.#clocks.monoMs);
   }
 
   #tell(change: BoardChange): void {
-    const fromMs = this.#monotonic(Number(change.at / 1_000_000n));
+    const fromMs = this.#monotonic(msOf(change.at));
     switch (change.event) {
       case 'begin':
       case 'board': {
@@ -328,7 +329,7 @@ export class JournalRecorder {
     if (this.#isFirst) this.#going.drop('stalled', undefined, '');
     const board = changes.find(({ event }) => event === 'board');
     if (board === undefined || this.#stalledMs === undefined) return;
-    this.#note({ event: 'resumed' }, this.#stalledMs, this.#monotonic(Number(board.at / 1_000_000n)));
+    this.#note({ event: 'resumed' }, this.#stalledMs, this.#monotonic(msOf(board.at)));
     this.#stalledMs = undefined;
   }
 
@@ -337,15 +338,16 @@ export class JournalRecorder {
     this.#grouping.add({ what, fromMs, toMs }, this.#clocks.monoMs);
   }
 
-  #tellRing(change: Extract<BoardChange, { readonly number: number }>, fromMs: number): void {
+  #tellRing(change: Extract<BoardChange, { readonly number: number }>, aboutMs: number): void {
     const { at: _, number, node, event, last_words: __, deaf_ms, ...rest } = change;
-    if (deaf_ms !== undefined) {
-      this.#add({ what: { event: 'deaf' }, fromMs: fromMs - deaf_ms, toMs: fromMs, ring: number });
-      return;
-    }
+    // The wall clock may have been set since.
+    const [entry] = this.reader.events(number, 1).events;
+    const fromMs = entry?.number === number ? msOf(entry.stampNs) : aboutMs;
+    if (deaf_ms !== undefined)
+      this.#add({ what: { event: 'deaf' }, fromMs: fromMs - deaf_ms, toMs: fromMs, ring: [number] });
     // A boot is told by the memory, with what was said before it.
-    if (event === 'reboot' && this.remembers !== false) return;
-    this.#add({ what: { event: event === 'reboot' ? 'boot' : event, ...rest }, node, fromMs, ring: number });
+    else if (event !== 'reboot' || this.remembers === false)
+      this.#add({ what: { event: event === 'reboot' ? 'boot' : event, ...rest }, node, fromMs, ring: [number] });
   }
 
   /** What the memories of trouble say that they did not say at the last look. */
@@ -383,11 +385,13 @@ export class JournalRecorder {
   #tellBoot({ index, node, before, now, boots }: RememberedChange): void {
     const lastMs = now.bootMs === undefined ? undefined : timeOf(now, now.bootMs);
     // The memory has the last one, with what was said before it; the ring those before.
-    for (const fromMs of boots)
-      if (lastMs === undefined || fromMs < lastMs - CLOSE_MS)
-        if (!this.#isOld('boot', undefined, node, fromMs, false))
-          this.#add({ what: { event: 'boot', ...this.#late }, node, fromMs });
-    if (lastMs === undefined || this.#isOld('boot', undefined, node, lastMs, false)) return;
+    const last = boots.find(({ stampNs }) => msOf(stampNs) >= (lastMs ?? Number.POSITIVE_INFINITY) - CLOSE_MS)?.number;
+    const isOld = (fromMs: number, number = 0) =>
+      this.#isOld('boot', undefined, node, fromMs, this.#isFirst && this.#lacks.has(number));
+    for (const { number, stampNs } of boots)
+      if (number !== last && !isOld(msOf(stampNs), number))
+        this.#add({ what: { event: 'boot', ...this.#late }, node, fromMs: msOf(stampNs), ring: [number] });
+    if (lastMs === undefined || isOld(lastMs, last)) return;
     const { lastWords } = now;
     const wordsMs = lastWords && timeOf(now, lastWords.reportedMs);
     const was = before.lastWords && timeOf(before, before.lastWords.reportedMs);
@@ -396,7 +400,7 @@ export class JournalRecorder {
     const isSaid = lastWords !== undefined && (isNews || this.#follows.bootWords(index, now.bootNs) !== undefined);
     const how = isSaid ? { last_words: lastWords.rows } : this.#isFirst ? {} : { goodbye: true };
     const what = { event: 'boot', ...how, ...this.#late };
-    this.#add({ what, node, fromMs: lastMs, wordsMs: isSaid ? wordsMs : undefined });
+    this.#add({ what, node, fromMs: lastMs, wordsMs: isSaid ? wordsMs : undefined, ring: last ? [last] : [] });
   }
 
   /** A silence, or the episode of a problem. */
@@ -455,10 +459,10 @@ export class JournalRecorder {
     return this.#isFirst ? { late: true } : {};
   }
 
-  /** Whether that is told already, or was over before the journal began. */
-  #isOld(event: string, problem: string | undefined, node: string, fromMs: number, goesOn: boolean): boolean {
+  /** Whether that is told already, or was over before the journal began; `isLacking`: that is not so. */
+  #isOld(event: string, problem: string | undefined, node: string, fromMs: number, isLacking: boolean): boolean {
     if (this.#going.isTold(event, problem, node, fromMs)) return true;
-    if (!goesOn && fromMs < this.#knownFromMs) return true;
+    if (!isLacking && fromMs < this.#knownFromMs) return true;
     this.#going.tell(event, problem, node, fromMs);
     return false;
   }
@@ -469,13 +473,16 @@ export class JournalRecorder {
 
   #due(all: boolean): RecordedLine[] {
     const { monoMs, realMs } = this.#clocks;
-    for (const one of this.#limiter.due(monoMs, all)) this.#grouping.add(one, monoMs);
+    // While the ring still has what waits, and a line has room for its numbers.
+    for (const one of this.#limiter.due(monoMs, all || this.#waits.size > 1024)) this.#grouping.add(one, monoMs);
     const wall = (ms: number) => new Date(Math.round(ms - monoMs + realMs)).toISOString();
-    return this.#grouping.take(monoMs, all).map(group => {
+    return this.#grouping.take(monoMs, all).flatMap(group => {
+      for (const number of group.ring) this.#waits.delete(number);
       const silent = group.what.event === 'silent' ? [...group.nodes] : [];
       const { missed, sinceMs } = this.#going.missed(group);
       const counted = missed > 0 ? { missed, missed_since: wall(sinceMs) } : {};
-      return { ...this.#entry({ ...happeningOf(group, wall), ...counted }), silent, jobs: byJob(group.jobs) };
+      const recorded = this.#entry({ ...happeningOf(group, wall), ...counted });
+      return [{ ...recorded, silent, jobs: byJob(group.jobs) }, ...this.counts()];
     });
   }
 
@@ -483,16 +490,21 @@ export class JournalRecorder {
   #entry(happening: Happening): RecordedLine {
     const { monoMs, realMs } = this.#clocks;
     const { bootId, createdRealNs } = this.#follows.origin;
-    const line: Line = {
+    return this.#recorded({
       id: lineId(bootId, createdRealNs, ++this.#number),
       at: new Date(Math.round(realMs)).toISOString(),
       mono_ms: Math.round(monoMs),
       board: this.board,
+      ring: this.#follows.ring,
       // What still waits is read again if this daemon is killed.
-      ring: Math.min(this.#follows.ring, (this.#grouping.ring ?? Number.POSITIVE_INFINITY) - 1),
+      ...(this.#waits.size > 0 && { ring_waits: fold(Array.from(this.#waits, number => `e${number}`)).slice(1) }),
       ...happening,
-    };
+    });
+  }
+
+  #recorded(line: Line): RecordedLine {
     this.#going.apply(line);
+    this.#uncounted += JSON.stringify(line).length;
     return { line, silent: [], jobs: [] };
   }
 }

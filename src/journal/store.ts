@@ -5,6 +5,7 @@ import { closeSync, lstatSync, readdirSync, readFileSync, rmSync, statSync } fro
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
+  isCountOfAll,
   type JobsLine,
   LINE_BYTES,
   type Line,
@@ -154,7 +155,7 @@ function linesOf(path: string): Line[] {
 export class Store {
   #lock: number;
   /** The number of the newest segment; 0: there is none. */
-  segment: number;
+  #number: number;
   #day = '';
   /** The bytes at the head of the newest segment that are repeated, and whether they are still to be written. */
   #headBytes = 0;
@@ -168,9 +169,10 @@ export class Store {
   /** How far the wall clock is ahead of the monotonic one, and since when by that, ms. */
   #clock: { readonly aheadMs: number; readonly sinceMs: number } | undefined;
   /** Why the last lines could not be written, and since when: ms since 1970. */
-  #trouble: { readonly why: string; readonly sinceMs: number } | undefined;
-  #dropped = 0;
-  #lastId: string | undefined;
+  trouble: { readonly why: string; readonly sinceMs: number } | undefined;
+  /** Lines that were lost and that no line tells of yet. */
+  dropped = 0;
+  lastId: string | undefined;
 
   /**
    * @param repeated what goes on, which stands at the head of each segment
@@ -187,7 +189,7 @@ export class Store {
     this.#lock = this.#lockAlone();
     const segments = segmentsOf(readdirSync(folder), 'events');
     const last = segments.at(-1);
-    this.segment = last?.number ?? 0;
+    this.#number = last?.number ?? 0;
     // A last segment that is no plain file is not ours. Without a day, the next line begins a new segment.
     this.#day = last !== undefined && isPlain(join(folder, last.name)) ? last.day : '';
   }
@@ -210,25 +212,19 @@ export class Store {
     }
   }
 
-  /** The lines of the last two segments: what a daemon that starts has to know. They may be a hundred thousand. */
+  /**
+   * What a daemon that starts has to know: the lines of the last segment with the counts of all, and of those around it;
+   * where none has them, some tens of thousands.
+   */
   readPast(): Line[] {
-    const segments = segmentsOf(readdirSync(this.folder), 'events').slice(-2);
-    const past = segments.flatMap(({ name }) => linesOf(join(this.folder, name)));
-    this.#lastId ??= past.at(-1)?.id;
+    let past: Line[] = [];
+    for (const { name } of segmentsOf(readdirSync(this.folder), 'events').reverse()) {
+      const isLast = past.length > 50_000 || past.some(isCountOfAll);
+      past = [...linesOf(join(this.folder, name)), ...past];
+      if (isLast) break;
+    }
+    this.lastId ??= past.at(-1)?.id;
     return past;
-  }
-
-  get trouble(): { readonly why: string; readonly sinceMs: number } | undefined {
-    return this.#trouble;
-  }
-
-  /** Lines that were lost and that no line tells of yet. */
-  get dropped(): number {
-    return this.#dropped;
-  }
-
-  get lastId(): string | undefined {
-    return this.#lastId;
   }
 
   get waiting(): number {
@@ -249,7 +245,7 @@ export class Store {
     }
     while (this.#waitingBytes > WAITING_MOST && this.#waiting.length > 1) {
       this.#waitingBytes -= sizeOf(this.#waiting.shift() as Waiting);
-      this.#dropped++;
+      this.dropped++;
     }
   }
 
@@ -258,15 +254,15 @@ export class Store {
     const aheadMs = nowMs - monoMs;
     const isSet = this.#clock === undefined || Math.abs(aheadMs - this.#clock.aheadMs) > STEP_MS;
     this.#clock = { aheadMs, sinceMs: isSet ? monoMs : (this.#clock?.sinceMs ?? monoMs) };
-    if (this.#trouble === undefined && monoMs - this.#prunedMs >= PRUNE_MS) this.#prune(nowMs, monoMs);
+    if (this.trouble === undefined && monoMs - this.#prunedMs >= PRUNE_MS) this.#prune(nowMs, monoMs);
     if (this.#waiting.length === 0) return;
     const day = new Date(nowMs).toISOString().slice(0, 10);
     try {
       while (this.#waiting.length > 0) await this.#writeSome(day, nowMs, monoMs);
-      this.#trouble = undefined;
+      this.trouble = undefined;
     } catch (error) {
       const why = `cannot write ${oneLine(this.folder)}: ${codeOf(error)}`;
-      this.#trouble = { why, sinceMs: this.#trouble?.sinceMs ?? nowMs };
+      this.trouble = { why, sinceMs: this.trouble?.sinceMs ?? nowMs };
       if ([...this.#open.values()].some(({ isTorn }) => isTorn)) this.#leave();
       await this.#close();
     }
@@ -280,7 +276,7 @@ export class Store {
 
   /** Writes as many lines as fit into a segment. They wait again if that fails; others may be added meanwhile. */
   async #writeSome(day: string, nowMs: number, monoMs: number): Promise<void> {
-    const dropped = this.#dropped;
+    const dropped = this.dropped;
     const head = dropped > 0 ? [waitingOf({ line: this.lost(dropped) })] : [];
     const first = [...head, this.#waiting[0] as Waiting].reduce((sum, { text }) => sum + text.length, 0);
     const events = await this.#segment(first, day, nowMs, monoMs);
@@ -306,19 +302,19 @@ export class Store {
       this.#waiting.unshift(...some);
       throw error;
     }
-    this.#dropped -= dropped;
-    this.#lastId = some.at(-1)?.id;
+    this.dropped -= dropped;
+    this.lastId = some.at(-1)?.id;
     this.#waitingBytes -= some.reduce((sum, waiting) => sum + sizeOf(waiting), 0);
   }
 
   /** The segment for the next lines, of so many bytes. */
   async #segment(bytes: number, day: string, nowMs: number, monoMs: number): Promise<SegmentWriter> {
     let segment =
-      this.segment > 0 && (this.#day === day || this.#torn.length > 0) ? await this.#openSegment('events') : undefined;
+      this.#number > 0 && (this.#day === day || this.#torn.length > 0) ? await this.#openSegment('events') : undefined;
     const areThere = [...this.#open.values()].every(({ isThere }) => isThere);
     if (segment === undefined || segment.bytes + bytes > this.segmentBytes || !areThere) {
       await this.#close();
-      this.segment++;
+      this.#number++;
       this.#day = day;
       this.#needsHead = true;
       this.#headBytes = 0;
@@ -334,7 +330,7 @@ export class Store {
       syncFolder(this.folder);
       this.#needsHead = false;
       // An ill disk must not push out what is on it.
-      if (this.#trouble === undefined) this.#prune(nowMs, monoMs);
+      if (this.trouble === undefined) this.#prune(nowMs, monoMs);
     }
     return segment;
   }
@@ -342,7 +338,7 @@ export class Store {
   async #openSegment(kind: SegmentKind): Promise<SegmentWriter> {
     let segment = this.#open.get(kind);
     if (segment === undefined) {
-      const path = join(this.folder, segmentName(kind, this.#day, this.segment));
+      const path = join(this.folder, segmentName(kind, this.#day, this.#number));
       segment = await SegmentWriter.open(path, MODES[kind], this.#torn.includes(kind));
       this.#torn = this.#torn.filter(one => one !== kind);
       this.#open.set(kind, segment);
@@ -373,7 +369,7 @@ export class Store {
       const isOld = monoMs - (this.#clock?.sinceMs ?? monoMs) >= STANDS_MS;
       const oldest = isOld ? new Date(nowMs - this.bounds.keepMs).toISOString().slice(0, 10) : '';
       for (const { path, number, day, bytes } of segments) {
-        if (number >= this.segment || (day >= oldest && sum <= this.bounds.mostBytes)) continue;
+        if (number >= this.#number || (day >= oldest && sum <= this.bounds.mostBytes)) continue;
         rmSync(path, { force: true });
         sum -= bytes;
       }

@@ -74,8 +74,9 @@ interface LineFrame {
   readonly at: string;
   readonly mono_ms: number;
   readonly board: string;
-  /** The last event of the board's ring that was read by then. */
+  /** The last event of the board's ring that was read by then, and those up to it that no line tells of yet: `[4,6-9]`. */
   readonly ring: number;
+  readonly ring_waits?: string;
 }
 
 /** What happened. Which keys an event has is in docs/journal.md; times are ISO times of the master's clock. */
@@ -136,6 +137,9 @@ export interface Happening {
 }
 
 export type Line = LineFrame & Happening;
+
+/** Whether all has been counted by that line: the counts of problems come before those of silences. */
+export const isCountOfAll = ({ event, problem }: Happening) => event === 'counts' && problem === undefined;
 
 /** Whether it is followed for each node of a line by itself. */
 const isFollowed = (event: string) => event in ENDS || BEGINS.has(event) || event === 'boot' || event === 'removed';
@@ -204,7 +208,7 @@ const isTexts = listOf(isText);
 /** A line where a key that we know is something else is refused. */
 const isLine = shapeOf<Line>(
   {
-    ...{ id: isId, at: isTime, mono_ms: isNumber, board: isText, ring: isCount, event: isText },
+    ...{ id: isId, at: isTime, mono_ms: isNumber, board: isText, ring: isCount, ring_waits: isText, event: isText },
     ...{ from: isTime, from_last: isTime, to: isTime, to_last: isTime },
     ...{ nodes: isText, count: isCount, first: isText, more: isCount, late: isFlag, missed: isCount, repeated: isFlag },
     ...{ missed_since: isTime, counts: valuesOf(isCount), stood_still_ms: isNumber },

@@ -1,5 +1,5 @@
-// That a journal is a whole ledger: whatever fails, each silence, episode and boot of a made cluster stands in its files
-// once, or is counted there, and nothing else does. A seed is a run of a quarter of an hour.
+// That a journal is a whole ledger: whatever fails, each silence, episode, boot and goodbye of a made cluster stands in its
+// files once, or is counted there, and nothing else does. A seed is a run of a quarter of an hour.
 //
 // @seconds 8
 // @whole
