@@ -275,7 +275,7 @@ class LedgerRun {
     if (node.downMs > this.#ms) return;
     if (this.#happens(0.01 * often)) {
       node.downMs = this.#ms + 1000 * this.#between(2, 40);
-      const goodbye = this.#happens(0.2);
+      const goodbye = this.#happens(0.2) && this.#writer !== undefined;
       if (goodbye && node.known !== undefined) this.#report(node, true);
       // A node that was booted is taken for another machine while the one before is live.
       if (goodbye || (node.downMs - this.#ms > 6000 && this.#happens(0.4))) node.boot = node.downMs - 1000;
