@@ -32,14 +32,15 @@ export function jobsSeen(
     return [...sentences.flatMap(text => wrapped(text, width)).map(paint.odd), ...(shown?.lines(paint) ?? [])];
   };
   const named: JobsSeen['named'] = text => {
-    const isNode = (name: string) => found.all.some(node => node.name === name);
+    const known = new Set(found.all.map(({ name }) => name));
+    const isNode = (name: string) => known.has(name);
     const { jobs, users, nodes } = meaningOf([text], slurm, isNode);
     const theirs = jobs
       .flatMap(id => withId(slurm.jobs, id))
       .concat(slurm.jobs.filter(({ user }) => users.includes(user)));
     if (theirs.length > 0) return [...nodesOfJobs(slurm, theirs)];
-    const partly = nodes.some(isNode) ? [] : found.all.filter(({ name }) => name.includes(text));
-    return partly.length > 0 ? partly.map(({ name }) => name) : undefined;
+    const partly = nodes.some(isNode) ? [] : [...known].filter(name => name.includes(text));
+    return partly.length > 0 ? partly : undefined;
   };
   return {
     named,

@@ -70,18 +70,12 @@ const COMMON = {
   version: constants.stat.version,
   length: REPORT_BYTES,
   ...{ cpus_online: CPUS, cpus_present: CPUS, packages: 2, threads_per_core: 2, numa_nodes: 2, threads: 900 },
-  mem_total_mib: MEMORY_MIB,
-  mem_cached_mib: MEMORY_MIB / 8,
-  mem_buffers_mib: 300,
-  cpu_mhz_max: 3500,
-  clock_maxerr_us: 300,
-  ...{ disks: 1, power_src: 1 },
+  ...{ mem_total_mib: MEMORY_MIB, mem_cached_mib: MEMORY_MIB / 8, mem_buffers_mib: 300 },
+  ...{ cpu_mhz_max: 3500, clock_maxerr_us: 300, disks: 1, power_src: 1 },
   ...{ root_total_mib: 100_000, root_avail_mib: 60_000, root_inodes_free_pm: 930 },
   ...{ fs_total_mib: 1_900_000, fs_avail_mib: 1_100_000, fs_fullest_pm: 420 },
   os_release: '6.1.0-beoboard-load',
-  arch: 1,
-  virt: 0,
-  page_kib: 4,
+  ...{ arch: 1, virt: 0, page_kib: 4 },
 };
 
 /** The same of those with GPUs. */
