@@ -103,7 +103,8 @@ export class JournalRecorder {
   #isOther = false;
   /** From which time on the journal is known, CLOCK_MONOTONIC, ms; what happened before it was told or is forgotten. */
   #knownFromMs = Number.POSITIVE_INFINITY;
-  /** The events of the ring that no line tells of yet: of those that an earlier daemon had read, and of its own. */
+  /** The last event of the ring that an earlier daemon had read; those that no line tells of yet: of its, and of our own. */
+  #readTo = 0;
   #lacks = new Set<number>();
   readonly #waits = new Set<number>();
   /** Whether the memories were not looked at yet, so that what they tell may be old. */
@@ -239,8 +240,8 @@ export class JournalRecorder {
   #changes(): BoardChange[] {
     if (this.#follower === undefined) {
       const { header } = this.reader.nodeStates().board;
-      const next = this.#resume(header.master_boot_id, header.created_real_ns, header.event_last ?? 0) + 1;
-      this.#follower = new ChangeFollower(this.reader, { last: 0, next, again: this.#lacks });
+      this.#readTo = this.#resume(header.master_boot_id, header.created_real_ns, header.event_last ?? 0);
+      this.#follower = new ChangeFollower(this.reader, { last: 0, next: this.#readTo + 1, again: this.#lacks });
     }
     return this.#follower.look(false);
   }
@@ -386,8 +387,10 @@ export class JournalRecorder {
     const lastMs = now.bootMs === undefined ? undefined : timeOf(now, now.bootMs);
     // The memory has the last one, with what was said before it; the ring those before.
     const last = boots.find(({ stampNs }) => msOf(stampNs) >= (lastMs ?? Number.POSITIVE_INFINITY) - CLOSE_MS)?.number;
-    const isOld = (fromMs: number, number = 0) =>
-      this.#isOld('boot', undefined, node, fromMs, this.#isFirst && this.#lacks.has(number));
+    const isOld = (fromMs: number, number = 0) => {
+      const isLacking = this.#isFirst && (number > this.#readTo || this.#lacks.has(number));
+      return this.#isOld('boot', undefined, node, fromMs, isLacking);
+    };
     for (const { number, stampNs } of boots)
       if (number !== last && !isOld(msOf(stampNs), number))
         this.#add({ what: { event: 'boot', ...this.#late }, node, fromMs: msOf(stampNs), ring: [number] });
