@@ -76,9 +76,11 @@ function shape(text: string): string {
         'notice # the receiver did not listen; ended # ',
       )
       .replace(/\s+/g, ' ')
-      // The first column that a table leaves out where its cells are wide.
+      // The first columns that a table leaves out where its cells are wide.
       .replace(/ SINCE AGE /g, ' SINCE ')
       .replace(/ live # T /g, ' live # ')
+      .replace(/ UP SKEW /g, ' UP ')
+      .replace(/io T [-+]T/g, 'io T')
       .trim()
   );
 }
