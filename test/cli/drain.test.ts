@@ -18,7 +18,7 @@ import { replaceFile } from '../../src/service/replacefile.js';
 import { keepAlive } from '../kit/heart.js';
 import { madeState } from '../kit/madejobs.js';
 import { folder } from '../kit/places.js';
-import { PROGRAM, run as runProgram, runningOf } from '../kit/program.js';
+import { PROGRAM, runningOf, run as runProgram } from '../kit/program.js';
 import { writeCommand } from '../kit/slurmstandin.js';
 import { makeBoard } from '../kit/stateboard.js';
 import { until } from '../kit/until.js';
