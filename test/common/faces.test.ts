@@ -80,6 +80,9 @@ function clockOf(iso: string): string {
   return [at.getHours(), at.getMinutes(), at.getSeconds()].map(part => String(part).padStart(2, '0')).join(':');
 }
 
+/** Its day: in listings of what is not of today. */
+const dayOf = (iso: string) => new Date(iso).toLocaleString('en-US', { month: 'short', day: '2-digit' });
+
 function parsed(found: Survey) {
   const pieces = jsonPieces(found.snapshot, () => ({
     ...troubleAndSentences(found),
@@ -183,21 +186,23 @@ async function compare(t: Test, snapshot: Snapshot): Promise<void> {
     t.notMatch(`${told.text} ${page.what} ${page.since}`, /\d \(?to \d/, `${key}: no span`);
     t.notMatch(what, /\d\d:\d\d/, `${key}: moments are data`);
     if (since === undefined) continue;
-    t.equal(told.since, clockOf(since), `${key}: since`);
+    const [clock, day] = [clockOf(since), dayOf(since)];
+    const isToday = day === dayOf(new Date(nowMs).toISOString());
+    t.equal(told.since, isToday ? clock : `${day} ${clock.slice(0, 5)}`, `${key}: since`);
     t.ok(text.includes(`${told.lasting}  ${told.since}`), `${key}: in status`);
     if (count !== 1 || ended !== undefined || nodes === '') continue;
     const node = found.all.find(({ name }) => name === nodes);
     const { head, lines } = nodeSheet(snapshot.node(node?.index ?? -1), painter('never'), 200);
     const sheet = [...head, ...lines].join('\n');
-    if (kind === 'silent') t.match(sheet, `silent since ${told.since} (`, `${key}: show`);
+    if (kind === 'silent') t.match(sheet, `silent since ${clock} (`, `${key}: show`);
     const shown = isProblem(kind) ? PROBLEM_TEXT[kind] : undefined;
     if (shown !== undefined && line.now === undefined)
-      t.match(sheet, `problem: ${shown}, since ${told.since} (`, `${key}: show`);
+      t.match(sheet, `problem: ${shown}, since ${clock} (`, `${key}: show`);
     if (shown !== undefined && line.now === 0) {
       t.match(sheet, `recent: ${shown}`, `${key}: show`);
       t.notMatch(sheet, /no problems$/m);
     }
-    if (kind === 'unmeasured') t.match(sheet, `not measured since ${told.since} (`, `${key}: show`);
+    if (kind === 'unmeasured') t.match(sheet, `not measured since ${clock} (`, `${key}: show`);
   }
   for (const { name, state, index } of found.all) {
     const about = json.nodes[index];

@@ -527,6 +527,19 @@ t.test('what happened while no daemon ran is told, or counted', past(), async t 
     ],
     'also with that line alone',
   );
+  silence('n1');
+  world.pass(4, () => report(...all));
+  // Version 1.0.0 writes none.
+  Object.assign(world.lines.findLast(({ event }) => event === 'silent') ?? {}, { counts: undefined });
+  world.recorder = undefined;
+  world.start();
+  silence('n1');
+  world.pass(4, () => report(...all));
+  t.match(
+    world.of('silent').at(-1),
+    { nodes: 'n1', counts: { n1: 8 }, missed: undefined },
+    'a line without counts counts',
+  );
   world.recorder = undefined;
   silence('n2');
   world.writer.close();
