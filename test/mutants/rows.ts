@@ -152,7 +152,7 @@ const ROWS: readonly Row[] = [
   ['src/prometheus/exposition.ts', "'# EOF\\n'", "'# EOF'", 'prometheus/exposition'],
   ['src/prometheus/plan.ts', 'text.replace(/[\\\\"', 'text.replace(/["', 'prometheus/exposition'],
   ['src/prometheus/names.ts', '(isSame && grown > 0 ? grown : 0)', '(isSame ? grown : 0)', 'prometheus/sums'],
-  ['src/prometheus/request.ts', 'open > 0 && open >= plain', 'open >= plain', 'prometheus/exposition'],
+  ['src/prometheus/request.ts', 'open > 0 && open >= plain', 'open >= plain', 'prometheus/exporter'],
   // src/query
   [
     'src/query/conditions.ts',

@@ -236,7 +236,7 @@ t.test('there are not too many words', async t => {
   const count = (paths: readonly string[]) => paths.reduce((sum, path) => sum + read(path).split(/\s+/).length, 0);
   for (const [paths, most] of [
     [['README.md', ...among('docs')], 39_500],
-    [among('docs/internals'), 22_000],
+    [among('docs/internals'), 18_500],
   ] as const) {
     const words = count(paths);
     t.ok(words > most / 2 && words <= most, `${words} of at most ${most}: say each thing once`);

@@ -7,7 +7,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { chosenEvents } from '../../src/events/eventfeed.js';
+import type { KeptEvent } from '../../src/events/eventlog.js';
 import { monotonicMs } from '../../src/schedulerfile/statefile.js';
+import { SlicedLook } from '../../src/service/slices.js';
 import { Snapshot } from '../../src/shm/snapshot.js';
 import { ERROR_CODES, type ErrorCode } from '../../src/text/errorcodes.js';
 import { Chosen, Grouped } from '../../src/web/layouts.js';
@@ -480,4 +483,14 @@ t.test('nodes that differ from their family are as beoboard odd tells them', { s
   t.match(kernel?.text, /^a6: .+, 5 others /);
   t.equal(kernel?.groups[1]?.nodes, 'a6');
   t.match(await ask(`${api}odd?x=1`), { status: 400 });
+});
+
+t.test('events of later looks than one, or from a moment on', async t => {
+  const kept = [1, 2, 3].map(seq => ({ seq, time: `2026-11-30T00:00:0${seq}Z`, event: 'boot' })) as KeptEvent[];
+  const seqs = async (since: { seq: number } | { ms: number }) => {
+    const found = await chosenEvents(kept, { since, nodes: undefined, kinds: undefined }, new SlicedLook());
+    return found.map(({ seq }) => seq);
+  };
+  t.same(await seqs({ seq: 2 }), [3]);
+  t.same(await seqs({ ms: Date.parse('2026-11-30T00:00:02Z') }), [2, 3]);
 });
