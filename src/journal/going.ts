@@ -54,11 +54,12 @@ export class Going {
     const begin = event in ENDS ? event : BEGINS.get(event);
     if ((begin === undefined && event !== 'boot') || from_last === undefined) return;
     const last = monotonicOf(line, from_last);
+    // A line of version 1.0.0 has no counts: it tells of one more.
+    const isUncounted = (event === 'silent' || event === 'problem') && line.counts === undefined && !line.repeated;
     for (const subject of subjectsOf(line)) {
       const key = keyOf(begin ?? event, whichOf(line), subject);
-      const counted = this.#counts.get(keyOf('', line.problem, subject));
-      // A line of version 1.0.0 has no counts: it tells of one more.
-      if (/^(silent|problem)$/.test(event) && line.counts === undefined && !line.repeated && counted !== undefined)
+      const counted = isUncounted ? this.#counts.get(keyOf('', line.problem, subject)) : undefined;
+      if (counted !== undefined)
         this.count(subject, line.problem, { times: counted.times + 1, atMs: last, allMs: last });
       // Told of it alone, its begin is known better than that of nodes which share the line.
       const told = this.#told.get(key) ?? 0;

@@ -256,7 +256,7 @@ const LINES: Record<string, number> = {
   'src/events': 291,
   'src/ganglia-xml': 1385,
   'src/jobs': 747,
-  'src/journal': 1718,
+  'src/journal': 1719,
   'src/journalfile': 1350,
   'src/layout': 489,
   'src/load': 1057,
