@@ -10,11 +10,9 @@ import { replaceFile } from '../service/replacefile.js';
 import type { Steps } from '../service/slices.js';
 import { codeOfError } from '../text/errorcodes.js';
 import { Failure } from '../text/failure.js';
-import { NameRanges } from '../text/hostlists.js';
-import { isTellable } from '../text/moments.js';
-import { areAll, type Check, isCount, isList, shapeOf } from '../text/shape.js';
+import { areAll, type Check, shapeOf } from '../text/shape.js';
 import { oneLine } from '../text/text.js';
-import type { Ack } from './acks.js';
+import { type Ack, isAck } from './acks.js';
 
 /** At most so many, so that nobody's loop fills the board's file system. */
 export const ACKS_MOST = 1000;
@@ -30,21 +28,9 @@ export interface FoundAcks {
 
 export const ackPath = (board: string) => `${board}.acks`;
 
-const isText =
-  (most: number): Check =>
-  value =>
-    typeof value === 'string' && value.length <= most;
-const isTime: Check = value => isText(40)(value) && isTellable(Date.parse(value as string));
-const isNodes: Check = value => isText(MOST_BYTES)(value) && NameRanges.of(value as string) !== undefined;
-const isAck = shapeOf<Ack>(
-  {
-    ...{ key: isText(200), by: isText(128), at: isTime, until: isTime, reason: isText(400) },
-    ...{ nodes: isNodes, flapping: isNodes, mono_ms: isCount, boot: isText(40), times: isCount },
-  },
-  ['key', 'nodes', 'by', 'at', 'until'],
-);
-const isFile = shapeOf<{ readonly schema: 1; readonly acks: readonly Ack[] }>({
-  ...{ schema: value => value === 1, acks: value => isList(value) && (value as unknown[]).length <= ACKS_MOST },
+const isFile = shapeOf({
+  schema: value => value === 1,
+  acks: (value => Array.isArray(value) && value.length <= ACKS_MOST) as Check<readonly Ack[]>,
 });
 
 function* parseAcks(path: string, file: unknown): Steps<FoundAcks> {

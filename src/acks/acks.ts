@@ -3,25 +3,35 @@
 
 import { PROBLEMS } from '../shm/problems.js';
 import { NameRanges } from '../text/hostlists.js';
+import { isTellable } from '../text/moments.js';
+import type { Described } from '../text/schema.js';
+import { type Check, isCount, shapeOf } from '../text/shape.js';
+
+const textOf =
+  (most: number): Check<string> =>
+  value =>
+    typeof value === 'string' && value.length <= most;
+const isTime: Check<string> = value => textOf(40)(value) && isTellable(Date.parse(value as string));
+const isNodes: Check<string> = value => typeof value === 'string' && NameRanges.of(value) !== undefined;
 
 /** Somebody knows of a line, as far as it is about these nodes. Times are ISO 8601, UTC. */
-export interface Ack {
+export const isAck = shapeOf({
   /** The key that was given: of a line, or of all lines of a kind. */
-  readonly key: string;
+  key: textOf(200),
   /** The nodes that these lines had then, as a host list; empty: they were about no node. */
-  readonly nodes: string;
+  nodes: isNodes,
   /** Those of them that flapped: it holds for their next episodes, too, as long as they do. */
-  readonly flapping?: string;
-  readonly by: string;
-  readonly at: string;
+  'flapping?': isNodes,
+  by: textOf(128),
+  at: isTime,
   /** The same by CLOCK_MONOTONIC, ms, and of which boot of the master: wall clocks are set. Absent: an older version's. */
-  readonly mono_ms?: number;
-  readonly boot?: string;
+  ...{ 'mono_ms?': isCount, 'boot?': textOf(40) },
   /** How many episodes each of the nodes had had, if all had the same number of them. */
-  readonly times?: number;
-  readonly until: string;
-  readonly reason?: string;
-}
+  'times?': isCount,
+  until: isTime,
+  'reason?': textOf(400),
+});
+export type Ack = Described<typeof isAck>;
 
 /** What a node of a line has now. */
 export interface AckedEpisode {

@@ -2,10 +2,10 @@
 
 import type { TroubleInfo } from '../acks/info.js';
 import type { EventFeed } from '../events/eventfeed.js';
-import type { KeptEvent } from '../events/eventlog.js';
 import { schedulerColumns, schedulerSection } from '../jobs/schedulernode.js';
 import type { Grouping } from '../options/options.js';
 import { nodeSheet } from '../presentation/nodesheet.js';
+import type { KeptEvent } from '../presentation/shapes.js';
 import { headline, lookMs } from '../presentation/summary.js';
 import { sharedTexts, timeText } from '../presentation/troublelines.js';
 import { COLUMNS, type Column, type ExtraColumn, layOut, sortField } from '../query/columns.js';

@@ -3,13 +3,14 @@
 
 import { ChangeFollower } from '../changes/changes.js';
 import { foldedEvents, kindsOf } from '../presentation/eventlines.js';
+import type { KeptEvent } from '../presentation/shapes.js';
 import type { SlicedLook } from '../service/slices.js';
 import { NoBoard } from '../shm/noboard.js';
 import type { BoardReader } from '../shm/reader.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { painter } from '../terminal/style.js';
 import { NameRanges } from '../text/hostlists.js';
-import { EventLog, type KeptEvent } from './eventlog.js';
+import { EventLog } from './eventlog.js';
 import { JournalFeed } from './journalfeed.js';
 
 /** How many events of the board's ring are shown at the start. */

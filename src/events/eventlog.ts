@@ -1,15 +1,12 @@
 // The last events of one source, in bounded room.
 
-import type { FoldedEvent } from '../presentation/eventlines.js';
+import type { FoldedEvent, KeptEvent } from '../presentation/shapes.js';
 
 /** The most events that are kept, and the most characters of their texts and nodes. */
 const MOST = 4096;
 const MOST_CHARACTERS = 16 << 20;
 /** How many of one look: above that, only their number is shown. */
 const MOST_AT_ONCE = 512;
-
-/** An event, and the number of its look. */
-export type KeptEvent = FoldedEvent & { readonly seq: number };
 
 const lengthOf = ({ text, nodes = '' }: FoldedEvent) => text.length + nodes.length;
 

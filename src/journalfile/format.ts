@@ -4,6 +4,7 @@ import { terms } from '../layout/terms.gen.js';
 import type { EventName } from '../options/journalevents.js';
 import { BOARD_MOST, NameRanges } from '../text/hostlists.js';
 import { json } from '../text/output.js';
+import type { Described, DescribedKeys } from '../text/schema.js';
 import { type Check, isCount, isFlag, isNumber, isText, jsonOf, listOf, shapeOf, valuesOf } from '../text/shape.js';
 
 export { EVENTS } from '../options/journalevents.js';
@@ -66,77 +67,58 @@ export const ENDS = {
 /** The begins by the events that end them. */
 export const BEGINS: ReadonlyMap<string, string> = new Map(Object.entries(ENDS).map(([begin, end]) => [end, begin]));
 
-/** What identifies a line, and when and from what it was written. */
-interface LineFrame {
-  /** Boot id of the master, creation of the board, number of the line; see `lineId`. */
-  readonly id: string;
-  /** When it was written down: ISO time, and CLOCK_MONOTONIC of that boot, ms. */
-  readonly at: string;
-  readonly mono_ms: number;
-  readonly board: string;
-  /** The last event of the board's ring that was read by then, and those up to it that no line tells of yet: `[4,6-9]`. */
-  readonly ring: number;
-  readonly ring_waits?: string;
-}
+const isTime: Check<string> = value =>
+  typeof value === 'string' &&
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value) &&
+  !Number.isNaN(Date.parse(value));
+const isId: Check<string> = value => typeof value === 'string' && /^[0-9a-f]{16}-\d{1,20}-\d{1,15}$/.test(value);
+const isTexts = listOf(isText);
 
 /** What happened. Which keys an event has is in docs/journal.md; times are ISO times of the master's clock. */
-export interface Happening {
+const HAPPENING = {
   /** One of EVENTS, or one of a later version. */
-  readonly event: EventName | (string & {});
+  event: isText as Check<EventName | (string & {})>,
   /** When it began or happened, and when it ended; the latest of nodes that share the line. */
-  readonly from?: string;
-  readonly from_last?: string;
-  readonly to?: string;
-  readonly to_last?: string;
+  ...{ 'from?': isTime, 'from_last?': isTime, 'to?': isTime, 'to_last?': isTime },
   /** A host list, how many nodes it has, and which of several was first. */
-  readonly nodes?: string;
-  readonly count?: number;
-  readonly first?: string;
+  ...{ 'nodes?': isText, 'count?': isCount, 'first?': isText },
   /** How many of this kind for these nodes were not written since their last line: within a minute only the last is. */
-  readonly more?: number;
+  'more?': isCount,
   /** Found in the board's memory afterwards. */
-  readonly late?: boolean;
+  'late?': isFlag,
   /** For so long the node or its sender had stood still when it was heard again; 4294900: or longer. */
-  readonly stood_still_ms?: number;
+  'stood_still_ms?': isNumber,
   /** How many before it are only counted, and since when. */
-  readonly missed?: number;
-  readonly missed_since?: string;
+  ...{ 'missed?': isCount, 'missed_since?': isTime },
   /** How often it had happened to each node by the board's memory: host lists with a count. */
-  readonly counts?: Readonly<Record<string, number>>;
+  'counts?': valuesOf(isCount),
   /** It still goes on and stands in an earlier segment under the same id. */
-  readonly repeated?: boolean;
+  'repeated?': isFlag,
   /** What the last report said before a silence or a boot without goodbye; its stamp, which is `from` of a silence. */
-  readonly last_words?: readonly string[];
-  readonly words_from?: string;
-  readonly goodbye?: boolean;
-  readonly problem?: string;
-  readonly reason?: string;
-  readonly addresses?: readonly string[];
-  readonly link?: string;
-  readonly instance?: number;
-  readonly master?: string;
-  readonly closed?: boolean;
-  readonly why?: string;
-  readonly by_ms?: number;
-  readonly act?: string;
-  readonly outcome?: string;
+  ...{ 'last_words?': isTexts, 'words_from?': isTime, 'goodbye?': isFlag },
+  ...{ 'problem?': isText, 'reason?': isText, 'addresses?': isTexts, 'link?': isText, 'instance?': isCount },
+  ...{ 'master?': isText, 'closed?': isFlag, 'why?': isText, 'by_ms?': isNumber, 'act?': isText, 'outcome?': isText },
   /** The number of an order, and the beginning of the bridge's journal in which it counts. */
-  readonly order?: number;
-  readonly order_since_ms?: number;
+  ...{ 'order?': isCount, 'order_since_ms?': isCount },
   /** Of the trouble list: the key of a line, who acknowledged it, and until when. */
-  readonly key?: string;
-  readonly by?: string;
-  readonly until?: string;
+  ...{ 'key?': isText, 'by?': isText, 'until?': isTime },
   /** Of a node that differs from the others of its job: in which reading, its value, and the least and most of theirs. */
-  readonly reading?: string;
-  readonly value?: number;
-  readonly lowest?: number;
-  readonly highest?: number;
-  readonly version?: string;
-  readonly states?: Readonly<Record<string, number>>;
-}
+  ...{ 'reading?': isText, 'value?': isNumber, 'lowest?': isNumber, 'highest?': isNumber },
+  ...{ 'version?': isText, 'states?': valuesOf(isCount) },
+};
+export type Happening = DescribedKeys<typeof HAPPENING>;
 
-export type Line = LineFrame & Happening;
+/** A line where a key that we know is something else is refused. */
+const isLine = shapeOf({
+  ...HAPPENING,
+  /** Boot id of the master, creation of the board, number of the line; see `lineId`. */
+  id: isId,
+  /** When it was written down: ISO time, and CLOCK_MONOTONIC of that boot, ms. */
+  ...{ at: isTime, mono_ms: isNumber, board: isText },
+  /** The last event of the board's ring that was read by then, and those up to it that no line tells of yet: `[4,6-9]`. */
+  ...{ ring: isCount, 'ring_waits?': isText },
+});
+export type Line = Described<typeof isLine>;
 
 /** Whether all has been counted by that line: the counts of problems come before those of silences. */
 export const isCountOfAll = ({ event, problem }: Happening) => event === 'counts' && problem === undefined;
@@ -162,23 +144,22 @@ export class LongLines {
 export const whichOf = ({ problem, reading }: Happening) => problem ?? reading ?? '';
 
 /** A job on nodes that fell silent, or of which one differs from the others. */
-export interface JournalJob {
-  readonly id: string;
-  readonly user?: string;
-  readonly partition?: string;
-  readonly name?: string;
+const isJob = shapeOf({
+  ...{ id: isText, 'user?': isText, 'partition?': isText, 'name?': isText },
   /** Those of its nodes that the event is about, as a host list. */
-  readonly nodes?: string;
-}
+  'nodes?': isText,
+});
+export type JournalJob = Described<typeof isJob>;
 
 /** A line of a segment of jobs: it is written before that of its event, so that who follows both has it in time. */
-export interface JobsLine {
+const isJobsLine = shapeOf({
   /** The event's. */
-  readonly id: string;
-  readonly jobs: readonly JournalJob[];
+  id: isId,
+  jobs: listOf<JournalJob>(isJob),
   /** How many more there are, for which the line has no room. */
-  readonly left_out?: number;
-}
+  'left_out?': isCount,
+});
+export type JobsLine = Described<typeof isJobsLine>;
 
 /** The id of the line with that number. `boot`: the master's boot id as the board has it. */
 export function lineId(boot: bigint, createdRealNs: bigint, number: number): string {
@@ -198,28 +179,6 @@ export function writeLine(line: Line | JobsLine): string {
   return `${json(line)}\n`;
 }
 
-const isTime: Check = value =>
-  typeof value === 'string' &&
-  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value) &&
-  !Number.isNaN(Date.parse(value));
-const isId: Check = value => typeof value === 'string' && /^[0-9a-f]{16}-\d{1,20}-\d{1,15}$/.test(value);
-const isTexts = listOf(isText);
-
-/** A line where a key that we know is something else is refused. */
-const isLine = shapeOf<Line>(
-  {
-    ...{ id: isId, at: isTime, mono_ms: isNumber, board: isText, ring: isCount, ring_waits: isText, event: isText },
-    ...{ from: isTime, from_last: isTime, to: isTime, to_last: isTime },
-    ...{ nodes: isText, count: isCount, first: isText, more: isCount, late: isFlag, missed: isCount, repeated: isFlag },
-    ...{ missed_since: isTime, counts: valuesOf(isCount), stood_still_ms: isNumber },
-    ...{ last_words: isTexts, words_from: isTime, goodbye: isFlag, problem: isText, reason: isText },
-    ...{ addresses: isTexts, link: isText, instance: isCount, master: isText, closed: isFlag, why: isText },
-    ...{ by_ms: isNumber, act: isText, outcome: isText, order: isCount, order_since_ms: isCount, version: isText },
-    ...{ states: valuesOf(isCount), key: isText, by: isText, until: isTime },
-    ...{ reading: isText, value: isNumber, lowest: isNumber, highest: isNumber },
-  },
-  ['id', 'at', 'mono_ms', 'board', 'ring', 'event'],
-);
 /** What an event cannot be told without. */
 const OWN: { readonly [E in EventName]?: readonly (keyof Happening)[] } = {
   ...{ silent: ['nodes', 'from'], heard_again: ['nodes', 'from', 'to'] },
@@ -231,8 +190,6 @@ const OWN: { readonly [E in EventName]?: readonly (keyof Happening)[] } = {
   ...{ acknowledged: ['key', 'until'], withdrawn: ['key'] },
   ...{ odd: ['nodes', 'reading', 'value', 'lowest', 'highest', 'from'], odd_ended: ['nodes', 'reading', 'from', 'to'] },
 };
-const isJob = shapeOf<JournalJob>({ id: isText, user: isText, partition: isText, name: isText, nodes: isText }, ['id']);
-const isJobsLine = shapeOf<JobsLine>({ id: isId, jobs: listOf(isJob), left_out: isCount }, ['id', 'jobs']);
 
 /** A line of a segment of events, also with events and keys of a later version; undefined if it is none. */
 export function parseLine(text: string): Line | undefined {

@@ -9,26 +9,28 @@ import { FileFollower, isOurs, type LeftFile } from '../service/leftfile.js';
 import { replaceFile } from '../service/replacefile.js';
 import { moment } from '../shm/sentences.js';
 import type { Snapshot } from '../shm/snapshot.js';
-import { isCount, isText, shapeOf, valuesOf } from '../text/shape.js';
+import type { Described } from '../text/schema.js';
+import { type Check, isCount, isText, shapeOf, valuesOf } from '../text/shape.js';
 import { brief } from '../text/text.js';
 
-/** Times in whole ms: `mono_ms` and `next_ms` of CLOCK_MONOTONIC, the others since 1970. */
-export interface JournalState {
-  readonly schema: 1;
-  /** The board's file, and the journal's folder, as absolute paths. */
-  readonly board: string;
+/** What all readers need. Times in whole ms: `mono_ms` and `next_ms` of CLOCK_MONOTONIC, the others since 1970. */
+const isState = shapeOf({
+  schema: (value => value === 1) as Check<1>,
+  /** The board's file. */
+  board: isText,
+  /** When it was written, and when it will be written again. */
+  ...{ time_ms: isCount, mono_ms: isCount, next_ms: isCount },
+  /** Why nothing can be written to the journal; absent: all is well. And lines that were lost since then. */
+  ...{ 'error?': isText, 'dropped?': isCount },
+});
+
+export interface JournalState extends Described<typeof isState> {
+  /** The journal's folder; like the board's file as an absolute path. */
   readonly journal_dir?: string | undefined;
   readonly pid: number;
-  /** When it was written, and when it will be written again. */
-  readonly time_ms: number;
-  readonly mono_ms: number;
-  readonly next_ms: number;
   readonly last_id?: string | undefined;
-  /** Why nothing can be written to the journal, and since when; absent: all is well. */
-  readonly error?: string | undefined;
+  /** Since when there is the error. */
   readonly error_since_ms?: number | undefined;
-  /** Lines that were lost since then. */
-  readonly dropped?: number | undefined;
   /** See `HourCounts.most`; absent: the journal is younger than an hour. */
   readonly times_hour?: Readonly<Record<string, number>> | undefined;
   /** See `HourCounts.often`. */
@@ -72,22 +74,14 @@ export function removeState(folder: string, name: string): void {
   rmSync(join(folder, `${name}.json`), { force: true });
 }
 
-/** Readers in C do without the last three. */
-const isState = shapeOf<Omit<JournalState, 'pid' | 'last_id'>>(
-  {
-    ...{ schema: value => value === 1, board: isText, time_ms: isCount, mono_ms: isCount, next_ms: isCount },
-    ...{ error: isText, error_since_ms: () => true, dropped: isCount, journal_dir: () => true },
-    ...{ times_hour: () => true, often_hour: () => true },
-  },
-  ['schema', 'board', 'time_ms', 'mono_ms', 'next_ms'],
-);
 const areCounts = valuesOf(isCount);
 const areTables = valuesOf(areCounts);
 
 /** The state in a file's JSON; undefined: this is none, or one of another version. */
-function parseState(state: unknown): JournalState | undefined {
-  if (!isState(state) || (state.error !== undefined && !isCount(state.error_since_ms))) return undefined;
-  const { journal_dir, times_hour, often_hour, plain, ...rest } = state as WrittenState;
+function parseState(file: unknown): JournalState | undefined {
+  if (!isState(file)) return undefined;
+  const { journal_dir, times_hour, often_hour, plain, ...rest } = file as WrittenState;
+  if (rest.error !== undefined && !isCount(rest.error_since_ms)) return undefined;
   return {
     ...rest,
     ...(isText(journal_dir) && { journal_dir }),

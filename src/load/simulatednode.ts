@@ -8,44 +8,11 @@ import { sign } from '../layout/tag.js';
 import type { Key } from '../options/keys.js';
 import { words } from '../text/tables.js';
 
+const { fields } = structs.report;
+const { fields: netFields } = structs.net_if;
+const { fields: gpuFields } = structs.gpu_slot;
 /** The offset of a field in a report. */
-export const at = (field: ReportField) => structs.report.fields[field].offset;
-const NET = at('net');
-const net = (field: keyof typeof structs.net_if.fields) => NET + structs.net_if.fields[field].offset;
-
-const SEQ = at('seq');
-const REAL = at('t_real_ns');
-const BOOT = at('t_boot_ns');
-const SLOW = at('slow_boot_ns');
-const START = at('start_boot_ns');
-const FLAGS = at('flags');
-const LOAD = at('load1_c');
-const LOAD5 = at('load5_c');
-const LOAD15 = at('load15_c');
-const RUNNABLE = at('runnable');
-const BUSY = at('cpu_busy_pm');
-const FREE = at('mem_free_mib');
-const AVAILABLE = at('mem_avail_mib');
-const CPU_PRESSURE = at('psi_cpu_some10');
-const IO_PRESSURE = at('psi_io_some10');
-const LATE = at('late_us');
-const USER = at('cpu_user_ms');
-const SYSTEM = at('cpu_system_ms');
-const IDLE = at('cpu_idle_ms');
-const CTXT = at('ctxt');
-const READ = at('disk_read_bytes');
-const WRITTEN = at('disk_write_bytes');
-const DISK = at('disk_busiest_pm');
-const ENERGY = at('energy_cpu_mj');
-const POWER = at('power_node_w');
-const HOTTEST = at('temp_hottest_dc');
-const RX = net('rx_bytes');
-const TX = net('tx_bytes');
-const RX_PACKETS = net('rx_packets');
-const TX_PACKETS = net('tx_packets');
-const GPUS_BUSY = at('gpu_busy');
-const gpu = (entry: number, field: keyof typeof structs.gpu_slot.fields) =>
-  at('gpu') + entry * structs.gpu_slot.bytes + structs.gpu_slot.fields[field].offset;
+export const at = (field: ReportField) => fields[field].offset;
 
 export const CPUS = 64;
 const MEMORY_MIB = 256 * 1024;
@@ -201,20 +168,20 @@ export class Cluster {
   /** Its sender was killed, and starts again. */
   restart(index: number, bootNs: bigint): void {
     const base = index * REPORT_BYTES;
-    this.#view.setUint32(base + SEQ, HIGH - 1, true);
-    this.#view.setBigUint64(base + START, bootNs, true);
+    this.#view.setUint32(base + fields.seq.offset, HIGH - 1, true);
+    this.#view.setBigUint64(base + fields.start_boot_ns.offset, bootNs, true);
   }
 
   /** Makes the next report of a node, with an interval's worth of work since the last one. */
   move(index: number, realNs: bigint, bootNs: bigint): void {
     const view = this.#view;
     const base = index * REPORT_BYTES;
-    const seq = (view.getUint32(base + SEQ, true) + 1) % HIGH;
-    view.setUint32(base + SEQ, seq, true);
-    view.setUint32(base + FLAGS, seq === 0 ? 2 ** bits.flags.first : 0, true);
-    view.setBigUint64(base + REAL, realNs, true);
-    view.setBigUint64(base + BOOT, bootNs, true);
-    view.setBigUint64(base + SLOW, bootNs, true);
+    const seq = (view.getUint32(base + fields.seq.offset, true) + 1) % HIGH;
+    view.setUint32(base + fields.seq.offset, seq, true);
+    view.setUint32(base + fields.flags.offset, seq === 0 ? 2 ** bits.flags.first : 0, true);
+    view.setBigUint64(base + fields.t_real_ns.offset, realNs, true);
+    view.setBigUint64(base + fields.t_boot_ns.offset, bootNs, true);
+    view.setBigUint64(base + fields.slow_boot_ns.offset, bootNs, true);
     if (this.work === undefined) this.#wander(base, index);
     else this.work.write(view, base, index, Number(bootNs / 1_000_000n));
     const key = this.#keys[index];
@@ -229,30 +196,31 @@ export class Cluster {
     this.#busy[index] = busy;
     const ms = this.#seconds * 1000;
     const load = busy * CPUS * 100;
-    view.setUint32(base + LOAD, Math.round(load), true);
-    follow(view, base + LOAD5, load, this.#seconds / 300);
-    follow(view, base + LOAD15, load, this.#seconds / 900);
-    view.setUint32(base + RUNNABLE, 1 + Math.round(busy * CPUS), true);
-    view.setUint16(base + BUSY, Math.round(busy * 1000), true);
-    view.setUint32(base + AVAILABLE, Math.round(MEMORY_MIB * (1 - 0.8 * busy)), true);
-    view.setUint32(base + FREE, Math.round(MEMORY_MIB * (0.85 - 0.8 * busy)), true);
-    view.setUint16(base + CPU_PRESSURE, Math.round(3000 * busy ** 4), true);
-    view.setUint16(base + IO_PRESSURE, Math.round(500 * busy), true);
-    view.setUint32(base + LATE, 40 + Math.round(busy * 200), true);
-    add(view, base + USER, Math.round(busy * 0.9 * ms * CPUS));
-    add(view, base + SYSTEM, Math.round(busy * 0.1 * ms * CPUS));
-    add(view, base + IDLE, Math.round((1 - busy) * ms * CPUS));
-    add(view, base + CTXT, Math.round(busy * 20 * ms));
-    add(view, base + READ, Math.round(busy * 800) * ms);
-    add(view, base + WRITTEN, Math.round(busy * 1800) * ms);
-    view.setUint16(base + DISK, Math.round(busy * 90), true);
-    add(view, base + ENERGY, Math.round((150 + 350 * busy) * this.#seconds) * 1000);
-    view.setUint16(base + POWER, Math.round(220 + 480 * busy), true);
-    view.setInt16(base + HOTTEST, Math.round(380 + 400 * busy), true);
-    add(view, base + RX, Math.round(busy * 125_000 * ms));
-    add(view, base + TX, Math.round(busy * 100_000 * ms));
-    add(view, base + RX_PACKETS, Math.round(busy * 100 * ms));
-    add(view, base + TX_PACKETS, Math.round(busy * 80 * ms));
+    view.setUint32(base + fields.load1_c.offset, Math.round(load), true);
+    follow(view, base + fields.load5_c.offset, load, this.#seconds / 300);
+    follow(view, base + fields.load15_c.offset, load, this.#seconds / 900);
+    view.setUint32(base + fields.runnable.offset, 1 + Math.round(busy * CPUS), true);
+    view.setUint16(base + fields.cpu_busy_pm.offset, Math.round(busy * 1000), true);
+    view.setUint32(base + fields.mem_avail_mib.offset, Math.round(MEMORY_MIB * (1 - 0.8 * busy)), true);
+    view.setUint32(base + fields.mem_free_mib.offset, Math.round(MEMORY_MIB * (0.85 - 0.8 * busy)), true);
+    view.setUint16(base + fields.psi_cpu_some10.offset, Math.round(3000 * busy ** 4), true);
+    view.setUint16(base + fields.psi_io_some10.offset, Math.round(500 * busy), true);
+    view.setUint32(base + fields.late_us.offset, 40 + Math.round(busy * 200), true);
+    add(view, base + fields.cpu_user_ms.offset, Math.round(busy * 0.9 * ms * CPUS));
+    add(view, base + fields.cpu_system_ms.offset, Math.round(busy * 0.1 * ms * CPUS));
+    add(view, base + fields.cpu_idle_ms.offset, Math.round((1 - busy) * ms * CPUS));
+    add(view, base + fields.ctxt.offset, Math.round(busy * 20 * ms));
+    add(view, base + fields.disk_read_bytes.offset, Math.round(busy * 800) * ms);
+    add(view, base + fields.disk_write_bytes.offset, Math.round(busy * 1800) * ms);
+    view.setUint16(base + fields.disk_busiest_pm.offset, Math.round(busy * 90), true);
+    add(view, base + fields.energy_cpu_mj.offset, Math.round((150 + 350 * busy) * this.#seconds) * 1000);
+    view.setUint16(base + fields.power_node_w.offset, Math.round(220 + 480 * busy), true);
+    view.setInt16(base + fields.temp_hottest_dc.offset, Math.round(380 + 400 * busy), true);
+    const net = base + fields.net.offset;
+    add(view, net + netFields.rx_bytes.offset, Math.round(busy * 125_000 * ms));
+    add(view, net + netFields.tx_bytes.offset, Math.round(busy * 100_000 * ms));
+    add(view, net + netFields.rx_packets.offset, Math.round(busy * 100 * ms));
+    add(view, net + netFields.tx_packets.offset, Math.round(busy * 80 * ms));
     if (index % GPU_NODES === 0) this.#moveGpus(base, busy);
   }
 
@@ -260,13 +228,14 @@ export class Cluster {
   #moveGpus(base: number, busy: number): void {
     const view = this.#view;
     const used = Math.round(busy * GPUS);
-    view.setUint8(base + GPUS_BUSY, used);
+    view.setUint8(base + fields.gpu_busy.offset, used);
     for (let i = 0; i < GPUS; i++) {
       const share = i < used ? busy : 0;
-      view.setUint8(base + gpu(i, 'util_pct'), Math.round(100 * share));
-      view.setUint8(base + gpu(i, 'temp_degc'), Math.round(35 + 40 * share));
-      view.setUint16(base + gpu(i, 'power_w'), Math.round(60 + 600 * share), true);
-      view.setUint32(base + gpu(i, 'mem_used_mib'), Math.round(70_000 * share), true);
+      const gpu = base + fields.gpu.offset + i * structs.gpu_slot.bytes;
+      view.setUint8(gpu + gpuFields.util_pct.offset, Math.round(100 * share));
+      view.setUint8(gpu + gpuFields.temp_degc.offset, Math.round(35 + 40 * share));
+      view.setUint16(gpu + gpuFields.power_w.offset, Math.round(60 + 600 * share), true);
+      view.setUint32(gpu + gpuFields.mem_used_mib.offset, Math.round(70_000 * share), true);
     }
   }
 }

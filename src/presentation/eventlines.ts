@@ -11,6 +11,7 @@ import { formatDuration } from '../text/durations.js';
 import { fold } from '../text/hostlists.js';
 import { json } from '../text/output.js';
 import { counted, oneLine } from '../text/text.js';
+import type { FoldedEvent } from './shapes.js';
 
 /** One object per line: see jsonschema.ts. */
 export function* objectLines(happenings: readonly BoardChange[]): Generator<string> {
@@ -177,18 +178,6 @@ const milliseconds = (ns: bigint) => Number(ns / 1_000_000n);
 /** One line per event; nodes with the same event within a second share a line. */
 export function textLines(happenings: readonly BoardChange[], paint: Painter): string[] {
   return together(happenings, paint).map(one => `${wallTime(milliseconds(one.happening.at))}  ${textOf(one)}\n`);
-}
-
-/** The same event of several nodes as one object; its keys are those of `objectLines`, except for the nodes. */
-export interface FoldedEvent {
-  readonly time: string;
-  readonly event: string;
-  /** The same as a line for people, without the time. */
-  readonly text: string;
-  /** A host list and the number of nodes in it. */
-  readonly nodes?: string;
-  readonly count?: number;
-  readonly [key: string]: unknown;
 }
 
 /** One object for each line that `textLines` has. */

@@ -15,7 +15,8 @@ import { json } from '../text/output.js';
 import { own } from '../text/tables.js';
 import { oneLine } from '../text/text.js';
 import { readingText, valuesText } from '../trouble/marks.js';
-import { boardText, type FoldedEvent, nodeText } from './eventlines.js';
+import { boardText, nodeText } from './eventlines.js';
+import type { FoldedEvent } from './shapes.js';
 
 const ms = (time: string) => Date.parse(time);
 

@@ -225,3 +225,18 @@ export const ODD = {
     'the largest first; of temperatures first the one with the median',
   ),
 };
+
+/** An event of one node, or of several within a second; `event` and its keys are those of `beoboard events --json`. */
+export interface FoldedEvent {
+  /** ISO 8601, UTC. */
+  readonly time: string;
+  readonly event: string;
+  /** The same as a line for people, without the time. */
+  readonly text: string;
+  /** A host list and the number of nodes in it. */
+  readonly nodes?: string | undefined;
+  readonly count?: number | undefined;
+  readonly [key: string]: unknown;
+}
+/** An event, and the number of its look. */
+export type KeptEvent = FoldedEvent & { readonly seq: number };

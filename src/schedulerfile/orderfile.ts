@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { Doubt, FileFollower, isOpen, type LeftFile } from '../service/leftfile.js';
 import type { Steps } from '../service/slices.js';
 import { isTellable } from '../text/moments.js';
-import { areAll, isCount, isList, shapeOf } from '../text/shape.js';
+import type { Described, DescribedKeys } from '../text/schema.js';
+import { areAll, type Check, isCount, isList, shapeOf } from '../text/shape.js';
 import { fits, oneLine, shortened } from '../text/text.js';
 
 /** The name of the file in the bridge's folder. */
@@ -17,34 +18,39 @@ const MOST_BYTES = 256 << 10;
 /** Longer than any NodeName or reason of the bridge, in characters. */
 const LONGEST = 512;
 
+const isText: Check<string> = value => typeof value === 'string' && fits(value, LONGEST) && value === oneLine(value);
+
 /** What the bridge did. No job and no user is named here, and no reason that somebody else wrote. */
-export interface PublishedOrder {
+const isOrder = shapeOf({
   /** Rises by one with each, also over restarts and boots. */
-  readonly n: number;
+  n: isCount,
   /** Since 1970. */
-  readonly time_ms: number;
+  time_ms: (value => isCount(value) && isTellable(value)) as Check<number>,
   /**
    * `drain`, `resume`; `let_go`: a drain is no longer the bridge's; `brake_on`, `brake_off`; `switched_off`,
    * `switched_on`: by the kill switch. A later version may know more.
    */
-  readonly act: string;
+  act: isText,
   /** The name on the board; absent: it is about no node. */
-  readonly node?: string | undefined;
+  'node?': isText,
   /** The scheduler's name for it, if it differs. */
-  readonly scheduler_node?: string | undefined;
+  'scheduler_node?': isText,
   /** `done`, or `unsure`: the scheduler does not show it, and it may still come. */
-  readonly outcome?: string | undefined;
-  readonly reason?: string | undefined;
-  readonly why?: string | undefined;
-}
+  'outcome?': isText,
+  ...{ 'reason?': isText, 'why?': isText },
+});
+export type PublishedOrder = Described<typeof isOrder>;
 
-/** What is in the file. `since_ms`: the beginning of the bridge's journal, by which it is told from another one. */
-interface OrderFile {
-  readonly since_ms: number;
+/** What is in the file. */
+const FILE = {
+  /** The beginning of the bridge's journal, by which it is told from another one. */
+  since_ms: isCount,
   /** The number of the newest order there has been. */
-  readonly count: number;
-  readonly orders: readonly PublishedOrder[];
-}
+  count: isCount,
+  orders: isList as Check<readonly PublishedOrder[]>,
+};
+type OrderFile = DescribedKeys<typeof FILE>;
+const isFile = shapeOf({ ...FILE, schema: value => value === SCHEMA });
 
 /** A text that may be in the file. */
 export function publishable(text: string): string {
@@ -63,19 +69,6 @@ export function ordersText({ since_ms, count, orders }: OrderFile): string {
   }
   return `{"schema":${SCHEMA},"since_ms":${since_ms},"count":${count},"orders":[${rows.reverse().join(',')}]}\n`;
 }
-
-const isText = (value: unknown) => typeof value === 'string' && fits(value, LONGEST) && value === oneLine(value);
-
-const isOrder = shapeOf<PublishedOrder>(
-  {
-    ...{ n: isCount, time_ms: value => isCount(value) && isTellable(value), act: isText, node: isText },
-    ...{ scheduler_node: isText, outcome: isText, reason: isText, why: isText },
-  },
-  ['n', 'time_ms', 'act'],
-);
-const isFile = shapeOf<OrderFile & { readonly schema: number }>({
-  ...{ schema: value => value === SCHEMA, since_ms: isCount, count: isCount, orders: isList },
-});
 
 /** What is in the file; or why that is not known, in a sentence, and undefined if no bridge enforces. */
 type FoundOrders = OrderFile | { readonly trouble: string | undefined };

@@ -2,6 +2,9 @@
 // scheduler; nothing before it knows which. An answer is whole or partial: what was not understood is left out and
 // counted. What is unknown is doubt, in which nothing is concluded and nothing done. Texts of users are data.
 
+import { NameRanges } from '../text/hostlists.js';
+import type { Described, DescribedKeys } from '../text/schema.js';
+import { type Check, isFlag, isNumber, isText, shapeOf } from '../text/shape.js';
 import { shortened } from '../text/text.js';
 
 /** It was not asked, or did not answer; the message is shown to people. */
@@ -19,62 +22,60 @@ export const cut = (text: string) => shortened(text, TEXT_MOST);
 export const BASES = ['idle', 'allocated', 'down', 'future', 'error', 'unknown'] as const;
 
 type BaseState = (typeof BASES)[number];
+const isSet = isFlag as Check<true>;
+const isSeconds: Check<number> = value => isNumber(value) && Math.abs(Number(value)) <= SECONDS_MOST;
 
-/** What the words of a scheduler for a node mean. */
-export interface StateMeaning {
+const MEANING = {
   /** Absent: a word is not known, so nothing is concluded. */
-  readonly base?: BaseState | undefined;
+  'base?': isText as Check<BaseState>,
   /** Whether it would start a job there now. */
-  readonly takes_jobs?: true | undefined;
+  'takes_jobs?': isSet,
   /** Whether it never starts a job there: no queue, partition or slot has the node. */
-  readonly no_jobs?: true | undefined;
+  'no_jobs?': isSet,
   /** Whether a job is about to leave the node. */
-  readonly ending?: true | undefined;
+  'ending?': isSet,
   /** Whether it has, or may have, switched the node off: the board does not expect to hear it. */
-  readonly asleep?: true | undefined;
+  'asleep?': isSet,
   /** What an administrator has done to keep jobs off it, in words: `drained`. */
-  readonly aside?: string | undefined;
-}
+  'aside?': isText,
+};
+/** What the words of a scheduler for a node mean. */
+export type StateMeaning = DescribedKeys<typeof MEANING>;
 
 /** A node; 0, false and unknown values are left out. */
-export interface SchedulerNode extends StateMeaning {
-  readonly name: string;
+export const isNode = shapeOf({
+  ...MEANING,
+  name: isText,
   /** The name of its host, if it differs. */
-  readonly host?: string | undefined;
+  'host?': isText,
   /** As the scheduler writes it, `IDLE+DRAIN`; `?` if there are two. */
-  readonly state: string;
-  readonly cpus: number;
-  readonly cpus_used?: number | undefined;
-  readonly memory_mib?: number | undefined;
-  readonly memory_used_mib?: number | undefined;
-  readonly gpus?: number | undefined;
-  readonly gpus_used?: number | undefined;
-  readonly reason?: string | undefined;
-  readonly reason_by?: string | undefined;
-  readonly reason_s?: number | undefined;
+  state: isText,
+  cpus: isNumber,
+  ...{ 'cpus_used?': isNumber, 'gpus?': isNumber, 'gpus_used?': isNumber },
+  ...{ 'memory_mib?': isNumber, 'memory_used_mib?': isNumber },
+  ...{ 'reason?': isText, 'reason_by?': isText, 'reason_s?': isSeconds },
   /** The switch that it is behind, where the scheduler says so. */
-  readonly switch?: string | undefined;
-}
+  'switch?': isText,
+});
+export type SchedulerNode = Described<typeof isNode>;
 
 /** A job that holds nodes. */
-export interface SchedulerJob {
+export const isJob = shapeOf({
   /** As people write it: `4_1` of a job array. */
-  readonly id: string;
+  id: isText,
   /** The job's own number, if it is another one: SLURM_JOB_ID of a task of an array. */
-  readonly raw_id?: string | undefined;
+  'raw_id?': isText,
   /** `RUNNING` in the words of any scheduler; about a job in any other state nothing is concluded. */
-  readonly state: string;
-  readonly user: string;
-  readonly partition: string;
-  readonly cpus: number;
+  state: isText,
+  ...{ user: isText, partition: isText, name: isText, cpus: isNumber },
   /** Seconds since 1970. */
-  readonly start_s?: number | undefined;
+  'start_s?': isSeconds,
   /** When it ends at the latest, by its limit; absent: the scheduler does not say. */
-  readonly end_s?: number | undefined;
+  'end_s?': isSeconds,
   /** A host list of the scheduler's names. */
-  readonly nodes: string;
-  readonly name: string;
-}
+  nodes: (value => isText(value) && value !== '' && NameRanges.ofNodeNames(value) !== undefined) as Check<string>,
+});
+export type SchedulerJob = Described<typeof isJob>;
 
 /** The lines and rows of an answer that were not understood, so that none is left out in silence. */
 export class LeftOut {

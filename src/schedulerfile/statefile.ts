@@ -6,10 +6,10 @@ import { Doubt, jsonByRows, type LeftFile, readLeft } from '../service/leftfile.
 import type { Steps } from '../service/slices.js';
 import { formatDuration } from '../text/durations.js';
 import { NameRanges } from '../text/hostlists.js';
+import type { Described, DescribedKeys } from '../text/schema.js';
 import {
   areAll,
   type Check,
-  isCount,
   isFlag,
   isList,
   isMs,
@@ -22,7 +22,7 @@ import {
   valuesOf,
 } from '../text/shape.js';
 import { oneLine, quote } from '../text/text.js';
-import { cut, type SchedulerJob, type SchedulerNode, SECONDS_MOST } from './scheduler.js';
+import { cut, isJob, isNode, type SchedulerJob, type SchedulerNode } from './scheduler.js';
 
 /**
  * Of all schedulers the same. 1 had Slurm's words alone: programs of this version do not show such a file and say why,
@@ -30,89 +30,84 @@ import { cut, type SchedulerJob, type SchedulerNode, SECONDS_MOST } from './sche
  */
 export const SCHEMA = 2;
 
-/** The scheduler's answer to one question. Times in ms: `time_ms` since 1970, `mono_ms` of CLOCK_MONOTONIC. */
-export interface SchedulerAnswer<T> {
+const ANSWER = {
   /** The time of the answer below; absent: there has been none yet. */
-  readonly time_ms?: number | undefined;
-  readonly mono_ms?: number | undefined;
-  readonly took_ms?: number | undefined;
+  ...{ 'time_ms?': isMs, 'mono_ms?': isMs, 'took_ms?': isMs },
   /** Why the newest question was not answered, and since when; absent: it was answered. */
-  readonly error?: string | undefined;
-  readonly error_since_ms?: number | undefined;
+  ...{ 'error?': isText, 'error_since_ms?': isMs },
   /** How many lines or rows of the answer were not understood and are left out, and the first; absent: none. */
-  readonly left_out?: number | undefined;
-  readonly left_out_first?: string | undefined;
+  ...{ 'left_out?': isNumber, 'left_out_first?': isText },
   /** Whether nothing is known to be missing: nothing was left out, and nothing is hidden from the reader. */
-  readonly whole?: true | undefined;
+  'whole?': isFlag as Check<true>,
+};
+/** The scheduler's answer to one question. Times in ms: `time_ms` since 1970, `mono_ms` of CLOCK_MONOTONIC. */
+export interface SchedulerAnswer<T> extends DescribedKeys<typeof ANSWER> {
   readonly list: readonly T[];
 }
+const answerOf = <T>() => shapeOf({ ...ANSWER, list: isList as Check<readonly T[]> });
 
 export const KINDS = ['silent_schedulable', 'job_on_silent', 'live_down', 'idle_in_job', 'busy_without_job'] as const;
 
 export type DifferenceKind = (typeof KINDS)[number];
 
 /** Where the scheduler and the board have disagreed in several samples in a row. */
-export interface SchedulerDifference {
-  readonly kind: DifferenceKind;
+const isDifference = shapeOf({
+  kind: isText as Check<DifferenceKind>,
   /** The name on the board, and the scheduler's. */
-  readonly node: string;
-  readonly node_name: string;
-  readonly jobs?: readonly string[] | undefined;
-  readonly since_ms: number;
-}
+  ...{ node: isText, node_name: isText },
+  ...{ 'jobs?': listOf(isText), since_ms: isMs },
+});
+export type SchedulerDifference = Described<typeof isDifference>;
 
 /**
  * A node that differs from its peers in a job (docs/jobs.md): numbers in the unit of the reading, of the peers their
  * count, median, lowest and highest.
  */
-export interface OddMark {
-  readonly job: string;
+const isMark = shapeOf({
+  job: isText,
   /** The name on the board. */
-  readonly node: string;
-  readonly reading: string;
-  readonly value: number;
-  readonly peers: number;
-  readonly median: number;
-  readonly lowest: number;
-  readonly highest: number;
+  node: isText,
+  ...{ reading: isText, value: isNumber, peers: isNumber, median: isNumber, lowest: isNumber, highest: isNumber },
   /** By how much it differed from them before, for the next reader: a factor, or so much more. */
-  readonly own?: number | undefined;
-  readonly since_ms: number;
-}
+  'own?': isNumber,
+  since_ms: isMs,
+});
+export type OddMark = Described<typeof isMark>;
 
 /** What the judge of jobs says. */
-export interface OddJobs {
+const isOdd = shapeOf({
   /** Why no job is judged, in a sentence; absent: jobs are. */
-  readonly unjudged_all?: string | undefined;
-  readonly marks: readonly OddMark[];
+  'unjudged_all?': isText,
+  marks: isList as Check<readonly OddMark[]>,
   /** Why a job of at least four nodes is not judged now, by its id: `young`, `changed`, `few` or `shared`. */
-  readonly unjudged: Readonly<Record<string, string>>;
-}
+  unjudged: valuesOf(isText),
+});
+export type OddJobs = Described<typeof isOdd>;
 
-export interface SchedulerState {
+const isState = shapeOf({
+  /** The scheduler's name for people, and what it runs on each node: `Slurm`, `slurmd`. */
+  ...{ scheduler: isText, daemon: isText, cluster: isText, version: isText },
+  /** Who asks, and what the scheduler hides from it, in a sentence. */
+  ...{ user: isText, 'hidden?': isText },
+  /** What a node that the scheduler does not show may be, besides unknown to it. */
+  'unshown?': isText,
+  nodes: answerOf<SchedulerNode>(),
+  jobs: answerOf<SchedulerJob>(),
+  /** Names on the board by the scheduler's: those that the administrator gave, and those that were found. */
+  names: valuesOf(isText),
+  differences: isList as Check<readonly SchedulerDifference[]>,
+  /** Absent in what a reader of an earlier version left. */
+  'odd?': isOdd,
+  // A file without a time has no reader.
+  ...{ 'mono_ms?': isMs, 'next_ms?': isMs, 'time_ms?': isMs },
+});
+export interface SchedulerState extends Described<typeof isState> {
   readonly schema: typeof SCHEMA;
   readonly pid: number;
   /** When it was written, and when it will be written again, of CLOCK_MONOTONIC. */
   readonly mono_ms: number;
   readonly next_ms: number;
   readonly time_ms: number;
-  /** The scheduler's name for people, and what it runs on each node: `Slurm`, `slurmd`. */
-  readonly scheduler: string;
-  readonly daemon: string;
-  readonly cluster: string;
-  readonly version: string;
-  /** Who asks, and what the scheduler hides from it, in a sentence. */
-  readonly user: string;
-  readonly hidden?: string | undefined;
-  /** What a node that the scheduler does not show may be, besides unknown to it. */
-  readonly unshown?: string | undefined;
-  readonly nodes: SchedulerAnswer<SchedulerNode>;
-  readonly jobs: SchedulerAnswer<SchedulerJob>;
-  /** Names on the board by the scheduler's: those that the administrator gave, and those that were found. */
-  readonly names: Readonly<Record<string, string>>;
-  readonly differences: readonly SchedulerDifference[];
-  /** Absent in what a reader of an earlier version left. */
-  readonly odd?: OddJobs | undefined;
 }
 
 /** CLOCK_MONOTONIC in ms: the same for all processes of this machine. */
@@ -153,54 +148,6 @@ export type StateResult = { readonly state: SchedulerState; readonly why?: undef
 const PATIENCE_MS = 15_000;
 
 const nothing = (why: string): StateResult => ({ why: `nothing is known about jobs: ${why}` });
-
-const isSeconds: Check = value => isNumber(value) && Math.abs(Number(value)) <= SECONDS_MOST;
-const isTexts = listOf(isText);
-
-const isNode = shapeOf<SchedulerNode>(
-  {
-    ...{ name: isText, host: isText, state: isText, base: isText, aside: isText, cpus: isNumber, cpus_used: isNumber },
-    ...{ takes_jobs: isFlag, no_jobs: isFlag, ending: isFlag, asleep: isFlag },
-    ...{ memory_mib: isNumber, memory_used_mib: isNumber, gpus: isNumber, gpus_used: isNumber },
-    ...{ reason: isText, reason_by: isText, reason_s: isSeconds, switch: isText },
-  },
-  ['name', 'state', 'cpus'],
-);
-const isJob = shapeOf<SchedulerJob>(
-  {
-    ...{ id: isText, raw_id: isText, state: isText, user: isText, partition: isText, name: isText },
-    ...{ cpus: isNumber, start_s: isSeconds, end_s: isSeconds },
-    nodes: value => typeof value === 'string' && value !== '' && NameRanges.ofNodeNames(value) !== undefined,
-  },
-  ['id', 'state', 'user', 'partition', 'nodes', 'name', 'cpus'],
-);
-const isAnswer = shapeOf<SchedulerAnswer<object>>(
-  {
-    ...{ time_ms: isMs, mono_ms: isMs, took_ms: isMs, error: isText, error_since_ms: isMs },
-    ...{ left_out: isNumber, left_out_first: isText, whole: isFlag, list: isList },
-  },
-  ['list'],
-);
-const isDifference = shapeOf<SchedulerDifference>(
-  { kind: isText, node: isText, node_name: isText, jobs: isTexts, since_ms: isMs },
-  ['kind', 'node', 'node_name', 'since_ms'],
-);
-const isMark = shapeOf<OddMark>(
-  {
-    ...{ job: isText, node: isText, reading: isText, value: isNumber, peers: isNumber, median: isNumber },
-    ...{ lowest: isNumber, highest: isNumber, own: isNumber, since_ms: isMs },
-  },
-  ['job', 'node', 'reading', 'value', 'peers', 'median', 'lowest', 'highest', 'since_ms'],
-);
-const isState = shapeOf<SchedulerState>(
-  {
-    ...{ schema: isCount, pid: () => true, mono_ms: isMs, next_ms: isMs, time_ms: isMs, scheduler: isText },
-    ...{ daemon: isText, cluster: isText, version: isText, user: isText, hidden: isText, unshown: isText },
-    ...{ nodes: isAnswer, jobs: isAnswer, names: valuesOf(isText), differences: isList },
-    odd: shapeOf<OddJobs>({ unjudged_all: isText, marks: isList, unjudged: valuesOf(isText) }, ['marks', 'unjudged']),
-  },
-  ['scheduler', 'daemon', 'cluster', 'version', 'user', 'nodes', 'jobs', 'names', 'differences'],
-);
 
 /** Whether everything in it is what programs take it for. */
 function* isWhole(state: unknown): Steps<boolean> {

@@ -1,6 +1,7 @@
 // What a receiver says of itself, while no node has a report: the file BOARD.notice beside its board, which it replaces.
 
 import { isOurs, type LeftFile, readLeft } from '../service/leftfile.js';
+import type { Described } from '../text/schema.js';
 import { isCount, isText, shapeOf } from '../text/shape.js';
 import { brief } from '../text/text.js';
 
@@ -8,10 +9,9 @@ export const noticePath = (board: string) => `${board}.notice`;
 
 const [MOST_BYTES, LONGEST] = [65_536, 1000];
 
-type Notice = { readonly schema: 1; readonly pid: number; readonly text: string };
-const isNotice = shapeOf<Notice>({ schema: value => value === 1, pid: isCount, text: isText });
+const isNotice = shapeOf({ schema: value => value === 1, pid: isCount, text: isText });
 
-const noticeFile = (board: string): LeftFile<Notice | undefined> => ({
+const noticeFile = (board: string): LeftFile<Described<typeof isNotice> | undefined> => ({
   path: noticePath(board),
   beside: board,
   judge: (beside, stats) =>

@@ -2,16 +2,21 @@
 
 declare const OF: unique symbol;
 
-/** A JSON Schema of a T. */
-export type Schema<T = unknown> = Readonly<Record<string, unknown>> & { readonly [OF]?: T };
+/** What says what a T is. */
+export interface Of<T = unknown> {
+  readonly [OF]?: T;
+}
 
-/** What a schema describes. */
-export type Described<S> = S extends { readonly [OF]?: infer T } ? T : never;
+/** A JSON Schema of a T. */
+export type Schema<T = unknown> = Readonly<Record<string, unknown>> & Of<T>;
+
+/** What a schema or a check describes. */
+export type Described<S> = S extends Of<infer T> ? T : never;
 
 export type Keys = Readonly<Record<string, Schema>>;
 
 /** What an object with these keys is; those whose name ends in ? may be absent. */
-export type DescribedKeys<K extends Keys> = {
+export type DescribedKeys<K extends Readonly<Record<string, Of>>> = {
   readonly [N in keyof K as N extends `${string}?` ? never : N]: Described<K[N]>;
 } & { readonly [N in keyof K as N extends `${infer Name}?` ? Name : never]?: Described<K[N]> | undefined };
 

@@ -2,9 +2,11 @@
 // broken into. Pure.
 
 import { isTellable } from './moments.js';
+import type { DescribedKeys, Of } from './schema.js';
 
-/** Whether a value is one of a kind. */
-export type Check = (value: unknown) => boolean;
+/** Whether a value is a T. */
+export type Check<T = unknown> = ((value: unknown) => boolean) & Of<T>;
+type Guard<T> = ((value: unknown) => value is T) & Of<T>;
 
 /** An object that is no array. */
 export const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -19,27 +21,31 @@ export function jsonOf(text: string): unknown {
   }
 }
 
-export const isText = (value: unknown): value is string => typeof value === 'string';
-export const isFlag: Check = value => typeof value === 'boolean';
-export const isNumber: Check = value => Number.isFinite(value);
-export const isCount: Check = value => Number.isSafeInteger(value) && Number(value) >= 0;
-export const isList: Check = Array.isArray;
-export const isMs: Check = isTellable;
+export const isText: Guard<string> = value => typeof value === 'string';
+export const isFlag: Check<boolean> = value => typeof value === 'boolean';
+export const isNumber: Check<number> = value => Number.isFinite(value);
+export const isCount: Guard<number> = (value): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
+export const isList: Check<readonly unknown[]> = Array.isArray;
+export const isMs: Check<number> = isTellable;
 
 /** Lists whose entries, and objects whose values, are all of that kind. */
-export const listOf = (check: Check) => (value: unknown) => Array.isArray(value) && value.every(check);
-export const valuesOf = (check: Check) => (value: unknown) => isObject(value) && Object.values(value).every(check);
+export const listOf =
+  <T>(check: Check<T>): Guard<readonly T[]> =>
+  (value): value is readonly T[] =>
+    Array.isArray(value) && value.every(check);
+export const valuesOf =
+  <T>(check: Check<T>): Guard<Readonly<Record<string, T>>> =>
+  (value): value is Readonly<Record<string, T>> =>
+    isObject(value) && Object.values(value).every(check);
 
-/** Objects that have the needed keys, and in which each known key is what it has to be. Others are of a later version. */
-export function shapeOf<T>(
-  keys: { readonly [K in keyof Required<T>]: Check },
-  needed: readonly (keyof T)[] = Object.keys(keys) as (keyof T)[],
-): (value: unknown) => value is T {
-  const checks: Partial<Record<string, Check>> = Object.assign(Object.create(null), keys);
-  return (value): value is T => {
+/** Objects in which each of these keys is what it has to be; those whose name ends in ? may be absent. Others are of a later version. */
+export function shapeOf<K extends Readonly<Record<string, Check>>>(keys: K): Guard<DescribedKeys<K>> {
+  const needed = Object.keys(keys).filter(key => !key.endsWith('?'));
+  const checks = new Map(Object.entries(keys).map(([key, check]) => [key.replace(/\?$/, ''), check]));
+  return (value): value is DescribedKeys<K> => {
     if (!isObject(value)) return false;
-    for (const key of needed) if (value[key as string] === undefined) return false;
-    for (const key in value) if (value[key] !== undefined && checks[key]?.(value[key]) === false) return false;
+    for (const key of needed) if (value[key] === undefined) return false;
+    for (const key in value) if (value[key] !== undefined && checks.get(key)?.(value[key]) === false) return false;
     return true;
   };
 }

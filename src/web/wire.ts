@@ -17,7 +17,7 @@ export const STATES = ['never', 'live', 'uncertain', 'silent', 'left', 'unknown'
  * - picture: `[u32 layout][u32 seq][u16 cell]*count`; first, behind a layout, after a gap, and where it is shorter than the changes.
  * - changes: `[u32 layout][u32 seq][u32 seq before][u32 n][u32 index]*n [u16 cell]*n`; n may be 0: a pulse.
  * - head: JSON, a `WallHead`, behind picture or changes of the same seq; where something in it but its times is different, or these do not follow from the looks since.
- * - events: JSON, an array of `EventInfo`: what has happened since the frame before of this kind.
+ * - events: JSON, an array of `KeptEvent`: what has happened since the frame before of this kind.
  */
 export const FRAME = { hello: 1, layout: 2, picture: 3, changes: 4, head: 5, events: 6 } as const;
 /** Bytes before the payload. */
@@ -152,19 +152,6 @@ export interface EventsFrom {
   readonly from: string;
   /** Why it is not the journal. */
   readonly why?: string;
-}
-
-/** One event, of one node or of several within a second; `event` and its keys are those of `beoboard events --json`. */
-export interface EventInfo {
-  readonly seq: number;
-  /** ISO 8601, UTC. */
-  readonly time: string;
-  readonly event: string;
-  readonly text: string;
-  /** As a host list. */
-  readonly nodes?: string;
-  readonly count?: number;
-  readonly [key: string]: unknown;
 }
 
 /**

@@ -8,7 +8,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { chosenEvents } from '../../src/events/eventfeed.js';
-import type { KeptEvent } from '../../src/events/eventlog.js';
+import type { KeptEvent } from '../../src/presentation/shapes.js';
 import { monotonicMs } from '../../src/schedulerfile/statefile.js';
 import { SlicedLook } from '../../src/service/slices.js';
 import { Snapshot } from '../../src/shm/snapshot.js';

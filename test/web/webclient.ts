@@ -3,10 +3,10 @@
 
 import { get, type IncomingHttpHeaders } from 'node:http';
 import type { Sink } from '../../src/net/http.js';
+import type { KeptEvent } from '../../src/presentation/shapes.js';
 import { BOARD_MOST, expand } from '../../src/text/hostlists.js';
 import {
   CELL,
-  type EventInfo,
   FRAME,
   FRAME_HEAD,
   type Hello,
@@ -29,7 +29,7 @@ export class WallClient {
   cells = new Uint16Array();
   seq = 0;
   head: WallHead | undefined;
-  readonly events: EventInfo[] = [];
+  readonly events: KeptEvent[] = [];
   /** The number of frames of each kind. */
   readonly frames: Record<string, number> = {};
   status = 0;

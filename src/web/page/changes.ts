@@ -1,9 +1,10 @@
 // What changed: a line for each event of the journal, or that the server has seen, the newest first. The same again is
 // one line. Filtered by what is chosen on the page, and by a minute of the river.
 
+import type { KeptEvent } from '../../presentation/shapes.js';
 import { NameRanges } from '../../text/hostlists.js';
 import { repeatsOf, repeatsText } from '../../text/repeats.js';
-import type { EventInfo, EventsFrom } from '../wire.js';
+import type { EventsFrom } from '../wire.js';
 import { button, byId, fill, make, oncePerFrame, watchSight, write } from './dom.js';
 import { clock, inZone, minute, plural } from './formats.js';
 import { answerTo } from './requests.js';
@@ -21,7 +22,7 @@ const BEHIND_MS = MINUTE_MS;
 
 export class ChangeList {
   readonly #list = byId('changed');
-  #events: EventInfo[] = [];
+  #events: KeptEvent[] = [];
   /** Since when all events are here; undefined: not known yet. */
   #sinceMs: number | undefined;
   /** Where they come from, and whether that is their begin. */
@@ -55,7 +56,7 @@ export class ChangeList {
     if (!isMore) this.#events = [];
     const kept = this.#events.filter(({ seq }) => isMore && seq <= since);
     const path = `api/v1/events?since=${isMore ? since : ASKED}`;
-    const said = await answerTo<EventsFrom & { more: number; events: EventInfo[] }>(path);
+    const said = await answerTo<EventsFrom & { more: number; events: KeptEvent[] }>(path);
     // If there is no answer, all is asked for again when the server is back.
     this.#from = typeof said === 'object' ? said : undefined;
     if (typeof said !== 'object') return;
@@ -78,7 +79,7 @@ export class ChangeList {
   }
 
   /** What has happened since. */
-  take(events: readonly EventInfo[]): void {
+  take(events: readonly KeptEvent[]): void {
     const last = this.#events.at(-1)?.seq ?? 0;
     this.#events.push(...events.filter(({ seq }) => seq > last));
     const left = this.#events.splice(0, this.#events.length - KEPT).at(-1);
@@ -121,7 +122,7 @@ export class ChangeList {
     return (this.#minute ?? this.#about) !== undefined;
   }
 
-  #isShown({ time, nodes }: EventInfo): boolean {
+  #isShown({ time, nodes }: KeptEvent): boolean {
     const about = this.#about;
     if (about !== undefined) return Date.parse(time) >= about - BEFORE_MS && Date.parse(time) <= about + BEHIND_MS;
     if (this.#minute !== undefined && Math.floor(Date.parse(time) / MINUTE_MS) !== this.#minute) return false;

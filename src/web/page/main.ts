@@ -1,10 +1,10 @@
 // The page of the wall: receives the server's data, keeps the view in the URL, and passes both to the parts that draw.
 // Judges nothing: states, ages and trouble come from the server.
 
-import type { JobInfo } from '../../presentation/shapes.js';
+import type { JobInfo, KeptEvent } from '../../presentation/shapes.js';
 import { tryExpand } from '../../text/hostlists.js';
 import { oneLine, shortened } from '../../text/unseen.js';
-import { AUTO, type EventInfo, FRAME, type Hello, type LayoutInfo, type ReadingInfo, type WallHead } from '../wire.js';
+import { AUTO, FRAME, type Hello, type LayoutInfo, type ReadingInfo, type WallHead } from '../wire.js';
 import { Cells, type Changed } from './cells.js';
 import { ChangeList } from './changes.js';
 import { choiceText, lacksOf, membersOf, namesOf, rowsOf, selectionOf, unwellOf } from './choice.js';
@@ -51,7 +51,7 @@ let inksOf = '';
 /** Whether the view is still that of a link. */
 let isLinked = true;
 /** The last events of a line of trouble that is shown no more; undefined: not known yet. */
-let past: { readonly key: string; readonly events?: readonly EventInfo[] } = { key: '' };
+let past: { readonly key: string; readonly events?: readonly KeptEvent[] } = { key: '' };
 /** What the server has last agreed to show. */
 let accepted: Pick<PageView, 'reading' | 'by' | 'where'> | undefined;
 const cells = new Cells();
@@ -184,7 +184,7 @@ function takeFrame({ kind, payload }: StreamFrame): void {
     tellHead(head);
     river.head(head);
     changes.come(head.events);
-  } else if (kind === FRAME.events) changes.take(json(payload) as EventInfo[]);
+  } else if (kind === FRAME.events) changes.take(json(payload) as KeptEvent[]);
   if (kind === FRAME.picture || kind === FRAME.changes || kind === FRAME.head) pace.looked(nowOf(), pace.now());
 }
 

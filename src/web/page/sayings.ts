@@ -1,7 +1,8 @@
 // What the page says of all nodes, and of one: the line of status, its beginning in large letters; the line about a cell.
 
+import type { KeptEvent } from '../../presentation/shapes.js';
 import { NameRanges } from '../../text/hostlists.js';
-import { type EventInfo, numberOf, type ReadingInfo, STATES, type WallHead } from '../wire.js';
+import { numberOf, type ReadingInfo, STATES, type WallHead } from '../wire.js';
 import { type Cells, isMeasured, isUnhealthy, stateOf, valueIn } from './cells.js';
 import { byId, make, oneLine, show, write } from './dom.js';
 import { moment, quantity } from './formats.js';
@@ -59,17 +60,17 @@ const EVENTS_OF = new Map(
 );
 
 /** The last events of a line of trouble that is over, by its key. */
-export async function eventsOf(key: string): Promise<EventInfo[]> {
+export async function eventsOf(key: string): Promise<KeptEvent[]> {
   const [kind = '', ...causes] = key.split(':');
   const cause = causes.join(':').replace(/:?at-[\d-]+(:\d+)?$/, '');
   const query = new URLSearchParams({ last: '100', kind: EVENTS_OF.get(kind) ?? kind });
-  const said = await answerTo<{ events: EventInfo[] }>(`api/v1/events?${query}`);
-  const isAbout = ({ nodes = '', text }: EventInfo) => text.includes(cause) || NameRanges.of(nodes)?.has(cause);
+  const said = await answerTo<{ events: KeptEvent[] }>(`api/v1/events?${query}`);
+  const isAbout = ({ nodes = '', text }: KeptEvent) => text.includes(cause) || NameRanges.of(nodes)?.has(cause);
   return typeof said === 'object' ? said.events.filter(isAbout).slice(-PAST_TOLD) : [];
 }
 
 /** What a line of trouble was that is shown no more, as its events have it; `wasSeen`: this page has shown it. */
-export function pastText(events: readonly EventInfo[] | undefined, more: number, wasSeen: boolean): string {
+export function pastText(events: readonly KeptEvent[] | undefined, more: number, wasSeen: boolean): string {
   const over = `this trouble is over${more > 0 ? ', or further down the list' : ''}`;
   if (events === undefined || (events.length === 0 && wasSeen)) return over;
   if (events.length === 0) return 'there is no such trouble, and nothing is known of it';
