@@ -133,5 +133,7 @@ export async function outputOf(
 ): Promise<string> {
   const said = await runCommand(name, argv, options, env);
   if (said.code !== 0) throw new NoAnswer(failureOf(name, said));
+  // Cut within a line, IDLE+DRAIN is IDLE. What ends with an element is judged by who reads it.
+  if (!/^$|[\n>]$/.test(said.stdout.slice(-1))) throw new NoAnswer(`${name} ended in the middle of a line`);
   return said.stdout;
 }

@@ -49,8 +49,10 @@ import { incidentId } from '../../src/schedulers/bridge/tick.js';
 import { parseBootTime, parseListedNodes, parsePrimary } from '../../src/schedulers/slurm/answers.js';
 import { lineOf, orderedNode, slurmOrders } from '../../src/schedulers/slurm/orders.js';
 import { replaceFile } from '../../src/service/replacefile.js';
+import { openWriter } from '../../src/shm/writer.js';
+import { monotonicNs } from '../kit/clocks.js';
 import { type MadeBoard, madeBoard } from '../kit/madeboard.js';
-import { folder, ROOT } from '../kit/places.js';
+import { boardPath, folder, ROOT } from '../kit/places.js';
 import { run, start } from '../kit/program.js';
 import { writeCommand } from '../kit/slurmstandin.js';
 import { until } from '../kit/until.js';
@@ -502,6 +504,16 @@ t.test('orders, and answers', async t => {
       said: /^scontrol was not found/,
     },
   );
+  for (const [row, cpus] of [
+    ['NodeName=n1 Arch=x CPUTot=4 State=IDLE+DRAIN\\n', 4],
+    ['NodeName=n1 Arch=x CPUTot=4 State=IDLE', undefined],
+    ['NodeName=n2 Arch=x CPUTot=4 State=IDLE\\nNodeName=n1 Arch=x CPUTot=4', undefined],
+  ] as const) {
+    writeCommand(scontrol, `#!/bin/sh\nprintf '${row}'\n`);
+    const asked = slurmOrders({ folder: own }).node('n1');
+    if (cpus === undefined) await t.rejects(asked, { message: 'scontrol ended in the middle of a line' });
+    else t.match(await asked, { cpus, held: true });
+  }
   const heard = join(own, 'heard');
   writeCommand(scontrol, `#!/bin/sh\necho "$# words" >>${heard}\ncat >>${heard}\n`);
   const prepared = slurmOrders({ folder: own }).prepare();
@@ -1605,27 +1617,37 @@ t.test('what --status tells', async t => {
   );
 });
 
-t.test('that Slurm does not answer is one line, whatever it says meanwhile', async t => {
-  const [commands, journal] = [folder(t), join(folder(t), 'journal')];
-  mkdirSync(journal, { mode: 0o700 });
-  const asked = join(commands, 'asked');
-  writeCommand(
-    join(commands, 'scontrol'),
-    `#!/bin/sh\necho x >>${asked}\necho "error $(wc -l <${asked})" >&2\nexit 1\n`,
-  );
-  const argv = ['bridge', '--enforce', '--journal', journal, '--slurm-bin', commands, '--interval', '1s'];
-  const bridge = start(t, [
-    ...[...argv, '--board', join(commands, 'none'), '--kill-switch', join(commands, 'off'), '--bridge-dir', commands],
-  ]);
-  await bridge.ready;
-  t.equal(statSync(join(commands, ORDERS)).mode & 0o777, 0o644);
-  await until('it has asked three times', () => readFileSync(asked, 'utf8').length >= 6);
-  bridge.child.kill('SIGTERM');
-  t.equal(await bridge.exit, 0);
-  t.match(
-    bridge.output().stderr,
-    /^beoboard bridge: ready: enforcing; waiting: Slurm does not answer: error 1\nbeoboard bridge: ended: drains stay\n$/,
-  );
+t.test('what goes on is one line, in whatever words', async t => {
+  const board = boardPath(t);
+  const writer = openWriter({
+    path: board,
+    cluster: '',
+    capacity: 4,
+    uncertainAfter: 4500,
+    silentAfter: 10_500,
+    nodes: [],
+  });
+  t.teardown(() => writer.close());
+  writer.heartbeat(monotonicNs() - 20_000_000_000n);
+  for (const [how, why, path] of [
+    ['echo "error $(wc -l <"$0.asked")" >&2; exit 1', 'Slurm does not answer: error 1', join(folder(t), 'none')],
+    ['echo No nodes in the system', 'the receiver is stalled', board],
+  ] as const) {
+    const [commands, journal] = [folder(t), join(folder(t), 'journal')];
+    mkdirSync(journal, { mode: 0o700 });
+    const scontrol = join(commands, 'scontrol');
+    writeCommand(scontrol, `#!/bin/sh\necho x >>"$0.asked"\n${how}\n`);
+    const places = ['--kill-switch', join(commands, 'off'), '--bridge-dir', commands, '--slurm-bin', commands];
+    const argv = ['bridge', '--enforce', '--journal', journal, '--board', path, '--interval', '1s', ...places];
+    const bridge = start(t, argv);
+    await bridge.ready;
+    t.equal(statSync(join(commands, ORDERS)).mode & 0o777, 0o644);
+    await until('it has asked three times', () => readFileSync(`${scontrol}.asked`, 'utf8').length >= 6);
+    bridge.child.kill('SIGTERM');
+    t.equal(await bridge.exit, 0);
+    const said = `beoboard bridge: ready: enforcing; waiting: ${why}\nbeoboard bridge: ended: drains stay\n`;
+    t.equal(bridge.output().stderr, said);
+  }
 });
 
 t.test('--status waits for nobody', async t => {

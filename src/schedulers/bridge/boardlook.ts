@@ -5,7 +5,7 @@ import { getter } from '../../layout/codec.js';
 import { bits, enums } from '../../layout/layout.gen.js';
 import { type LinkEntry, linkName } from '../../shm/links.js';
 import type { State } from '../../shm/liveness.js';
-import { NoBoard, unknownText } from '../../shm/noboard.js';
+import { NoBoard, stalledText, unknownText } from '../../shm/noboard.js';
 import { type Problem, problemsOf } from '../../shm/problems.js';
 import type { BoardReader } from '../../shm/reader.js';
 import type { Node, Snapshot } from '../../shm/snapshot.js';
@@ -67,7 +67,8 @@ const ms = (ns: bigint) => Number(ns / MS);
 function troubleOf(snapshot: Snapshot): string | undefined {
   if (snapshot.isMirror) return "the board is a mirror of another master's: run the bridge on that master";
   if (snapshot.retired) return 'the board is retired: another one replaces it';
-  if (snapshot.stalled) return unknownText(snapshot);
+  // Without the age of its heartbeat, or each look would find something else.
+  if (snapshot.stalled) return (snapshot.heartbeatAgeMs ?? -1) < 0 ? unknownText(snapshot) : stalledText(snapshot);
   if (snapshot.listenedMs < ms(snapshot.evidence.silentAfterNs)) return 'the receiver has not listened for long enough';
   return undefined;
 }

@@ -6,7 +6,7 @@ import { SLURMS_REASON } from '../../schedulerfile/drains.js';
 import { type Controller, type HoldOrder, NoAnswer, type OrderedNode } from '../../schedulerfile/scheduler.js';
 import { isNodeName } from '../../text/hostlists.js';
 import { lowerCase } from '../../text/text.js';
-import { type CallOptions, type CommandOutput, failureOf, runCommand } from '../command.js';
+import { type CallOptions, type CommandOutput, failureOf, outputOf, runCommand } from '../command.js';
 import { type ListedNode, parseBootTime, parseListedNodes, parsePrimary } from './answers.js';
 import { meaningOf, nodeState } from './nodestate.js';
 
@@ -63,11 +63,7 @@ function isSameHost(one: string, other: string): boolean {
 /** Slurm by its own commands. `options.stop` interrupts questions; an order is completed. `host`: this machine. */
 export function slurmOrders(options: CallOptions = {}, host = hostname()): Controller {
   const { stop: _, ...unstopped } = options;
-  const answer = async (argv: readonly string[], how = options) => {
-    const said = await runCommand('scontrol', argv, how);
-    if (said.code !== 0) throw new NoAnswer(failureOf('scontrol', said));
-    return said.stdout;
-  };
+  const answer = (argv: readonly string[], how = options) => outputOf('scontrol', argv, how);
   const listed = async (names: readonly string[], how?: CallOptions) =>
     parseListedNodes(await answer(['-a', '-d', '-o', 'show', 'node', ...names], how)).map(orderedNode);
   const one = async (name: string, how?: CallOptions) => (await listed([name], how)).find(node => node.name === name);
