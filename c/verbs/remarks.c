@@ -121,13 +121,14 @@ const char *text_moment(const struct bb_look *look, uint64_t ago_ns) {
   struct words words = slot_words();
   struct tm at, twin;
   char text[32] = "", offset[32] = "";
-  const char *format = ago_ns < DAY_MS * NS_PER_MS ? "%H:%M:%S" : "%Y-%m-%d %H:%M:%S";
+  const uint64_t days = ago_ns / (DAY_MS * NS_PER_MS);
+  const char *format = days == 0 ? "%H:%M:%S" : days < 183 ? "%b %d %H:%M" : "%Y-%m-%d";
   if (localtime_r(&seconds, &at) != NULL) {
     strftime(text, sizeof text, format, &at);
     twin = at;
     twin.tm_isdst = at.tm_isdst <= 0;
     /* In the hour that happens twice, with its offset. */
-    if (mktime(&twin) != seconds && twin.tm_hour == at.tm_hour && twin.tm_min == at.tm_min)
+    if (days < 183 && mktime(&twin) != seconds && twin.tm_hour == at.tm_hour && twin.tm_min == at.tm_min)
       snprintf(offset, sizeof offset, " %+03ld:%02ld", at.tm_gmtoff / 3600, labs(at.tm_gmtoff) / 60 % 60);
   }
   ADD(&words, text, offset, " (", text_age(ago_ns), ")");

@@ -23,8 +23,8 @@ bool add_warnings(struct words *words, const struct census *census);
 void add_all(struct words *words, const char *first, ...) __attribute__((sentinel));
 #define ADD(...) add_all(__VA_ARGS__, (const char *)NULL)
 
-/* What is filled in. A moment: the time of an event before the look, and its age: 14:03:21 (12.0s); with the date if it
- * is more than a day ago. */
+/* What is filled in. A moment: the time of an event before the look, and its age: 14:03:21 (12.0s); a day ago or
+ * more with the day: Nov 19 14:03 (3d0h), 2025-11-19. */
 const char *text_number(uint64_t number);
 const char *text_age(uint64_t ns);
 const char *text_moment(const struct bb_look *look, uint64_t ago_ns);

@@ -5,10 +5,10 @@ import { changeAcks, readAcks } from '../acks/ackfile.js';
 import type { Ack } from '../acks/acks.js';
 import type { TroubleInfo } from '../acks/info.js';
 import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
+import { timeText } from '../presentation/troublelines.js';
 import { survey } from '../query/survey.js';
 import { schedulerViewOf } from '../schedulerfile/schedulerview.js';
 import { BoardReader } from '../shm/reader.js';
-import { wallTime } from '../shm/sentences.js';
 import { BOARD_MOST, expand, fold } from '../text/hostlists.js';
 import { json, print } from '../text/output.js';
 import { own } from '../text/tables.js';
@@ -34,7 +34,7 @@ Exit codes: 0 done, 1 no such line, 2 usage, 4 no board.`,
 });
 
 const told = ({ key, nodes, at, flapping, by, until, reason }: Ack) => {
-  const [begun, end] = [at, until].map(time => wallTime(Date.parse(time)));
+  const [begun, end] = [at, until].map(time => timeText(time, Date.now()));
   const which = `what began before ${begun}${flapping === undefined ? '' : `, and later while ${oneLine(flapping)} flaps`}`;
   return `${oneLine(key)}${nodes === '' ? '' : ` (${oneLine(nodes)})`}: ${which}, by ${oneLine(by)} until ${end}${reason === undefined ? '' : `: ${oneLine(reason)}`}`;
 };
@@ -146,7 +146,7 @@ function openKeys(values: AckOptions, acks: readonly Ack[]): string[] {
   const which = ({ key, nodes = '', since }: TroubleInfo) =>
     since === undefined || !acks.some(ack => ack.key === key)
       ? oneLine(key)
-      : `${oneLine(key)} (${`${oneLine(nodes)} since`.trim()} ${wallTime(Date.parse(since))})`;
+      : `${oneLine(key)} (${`${oneLine(nodes)} since`.trim()} ${timeText(since, Date.now())})`;
   return [`not acknowledged: ${few(open.map(which), MOST_KEYS)}\n`];
 }
 

@@ -4,10 +4,10 @@
 import { setTimeout } from 'node:timers/promises';
 import { elapsedText } from '../jobs/jobfacts.js';
 import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
+import { timeText } from '../presentation/troublelines.js';
 import { BRIDGES, drainOf, markedReason, REASON_MOST, SLURMS_REASON } from '../schedulerfile/drains.js';
 import type { SchedulerJob, SchedulerNode } from '../schedulerfile/scheduler.js';
 import type { SchedulerView } from '../schedulerfile/schedulerview.js';
-import { timeOf } from '../shm/sentences.js';
 import { Failure } from '../text/failure.js';
 import { fold } from '../text/hostlists.js';
 import { print } from '../text/output.js';
@@ -38,14 +38,11 @@ const jobsOn = (view: SchedulerView, nodes: readonly string[]) => [
   ...new Map(nodes.flatMap(name => view.jobsOn(name)).map(job => [job.id, job])).values(),
 ];
 
-const timeText = (seconds: number, nowMs: number) =>
-  timeOf({ realNs: BigInt(nowMs) * 1_000_000n }, nowMs - seconds * 1000);
-
 function jobLine(job: SchedulerJob, nowMs: number): string {
   const { id, user, nodes, end_s } = job;
   const elapsed = elapsedText(job, nowMs);
   const since = elapsed === undefined ? '' : `, for ${elapsed}`;
-  const ends = end_s === undefined ? 'no end is known' : `ends by ${timeText(end_s, nowMs)}`;
+  const ends = end_s === undefined ? 'no end is known' : `ends by ${timeText(end_s * 1000, nowMs)}`;
   return `  job ${oneLine(id)} of ${oneLine(user)} on ${oneLine(nodes)}${since}, ${ends}`;
 }
 
@@ -57,7 +54,7 @@ function freeText(view: SchedulerView, jobs: readonly SchedulerJob[], nowMs: num
   if (jobs.length === 0) return `free now${when}`;
   const endless = jobs.filter(({ end_s = 0 }) => end_s * 1000 <= nowMs);
   if (endless.length > 0) return `free when ${ids(endless.map(({ id }) => id))} has ended: no end is known${when}`;
-  return `free by ${timeText(Math.max(...jobs.map(({ end_s = 0 }) => end_s)), nowMs)} at the latest${when}`;
+  return `free by ${timeText(1000 * Math.max(...jobs.map(({ end_s = 0 }) => end_s)), nowMs)} at the latest${when}`;
 }
 
 /** Whether somebody else has taken it out, drained, failed or down: no reason of others is replaced. */

@@ -11,7 +11,7 @@ import type { SchedulerView } from '../schedulerfile/schedulerview.js';
 import { isHeard, linkName } from '../shm/links.js';
 import { STATES, type State } from '../shm/liveness.js';
 import { PROBLEM_TEXT, problemsOf } from '../shm/problems.js';
-import { lastingMs, plural, shortTimeOf } from '../shm/sentences.js';
+import { lastingMs, plural, timeOf } from '../shm/sentences.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import type { Painter } from '../terminal/style.js';
 import { foldParts } from '../text/hostlists.js';
@@ -109,7 +109,7 @@ function sinceText(snapshot: Snapshot, state: State, nodes: readonly Surveyed[])
     const age = snapshot.ageMs(index);
     [least, most] = [Math.min(least, age), Math.max(most, age)];
   }
-  const [first, last] = [shortTimeOf(snapshot, most), shortTimeOf(snapshot, least)];
+  const [first, last] = [timeOf(snapshot, most), timeOf(snapshot, least)];
   const since = `${roughly(lastingMs(snapshot, most))}, since ${first}`;
   return most - least <= AT_ONCE_MS || first === last ? since : `${since}, the last since ${last}`;
 }

@@ -87,7 +87,7 @@ class Session {
     this.#journals = journals;
     this.#jobs = jobs;
     this.#acks = new FileFollower(ackFile(reader.path), () => this.learned());
-    this.#events = new EventFeed(reader, journals, true, false);
+    this.#events = new EventFeed(reader, journals, true);
     this.#slurm = new SchedulerViewFollower(slurmDir, () => this.learned());
     const list = nodes && { text: asked.nodes ?? fold(nodes), names: nodes };
     // The same words as in beoboard demo.

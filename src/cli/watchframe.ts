@@ -7,7 +7,7 @@ import type { Grouping } from '../options/options.js';
 import { nodeSheet } from '../presentation/nodesheet.js';
 import type { KeptEvent } from '../presentation/shapes.js';
 import { headline, lookMs } from '../presentation/summary.js';
-import { sharedTexts, timeText } from '../presentation/troublelines.js';
+import { inTimes, sharedTexts, timeText } from '../presentation/troublelines.js';
 import { COLUMNS, type Column, type ExtraColumn, layOut, sortField } from '../query/columns.js';
 import { groupLines, groups, labelOf, meansShown, type NodeGroup } from '../query/groups.js';
 import { type Comparison, inOrder, worstFirst } from '../query/sorting.js';
@@ -19,7 +19,7 @@ import { clip, type Size } from '../terminal/screen.js';
 import type { Painter } from '../terminal/style.js';
 import { NameRanges } from '../text/hostlists.js';
 import { widthOf } from '../text/layout.js';
-import { repeatsOf, repeatsText } from '../text/repeats.js';
+import { type Repeats, repeatsOf, repeatsText } from '../text/repeats.js';
 import { oneLine } from '../text/text.js';
 import type { CommandOptions } from './commandline.js';
 import {
@@ -359,12 +359,14 @@ function troublePage(
 
 /** What changed, the newest first, of the nodes of the filter and of none. */
 function changedTexts({ found, events: { kept } }: Present, untilMs = Number.POSITIVE_INFINITY): string[] {
-  const time = (iso: string) => timeText(iso, lookMs(found.snapshot));
+  const nowMs = lookMs(found.snapshot);
+  const time = (iso: string) => timeText(iso, nowMs);
   const chosen = found.nodes === found.all ? undefined : new Set(found.nodes.map(({ name }) => name));
   const isChosen = ({ nodes, time }: KeptEvent) =>
     Date.parse(time) <= untilMs &&
     (chosen === undefined || nodes === undefined || NameRanges.of(nodes)?.meets(chosen) === true);
-  return repeatsOf(kept.filter(isChosen)).map(line => `${time(line.last.time)}  ${oneLine(repeatsText(line, time))}`);
+  const told = (line: Repeats<KeptEvent>) => inTimes(oneLine(repeatsText(line, time)), nowMs);
+  return repeatsOf(kept.filter(isChosen)).map(line => `${time(line.last.time)}  ${told(line)}`);
 }
 
 /** So long after a line of trouble began, what changed may still be its reason. */

@@ -23,14 +23,13 @@ export class EventFeed {
   #follower: ChangeFollower | undefined;
   readonly #plain = painter('never');
 
-  /** `journals`: where journals say how they are; `areJobsShown`: also the jobs that this user may read there; `tellsUtc`: moments as data. */
+  /** `journals`: where journals say how they are; `areJobsShown`: also the jobs that this user may read there. */
   constructor(
     readonly reader: BoardReader,
     journals: string,
     areJobsShown: boolean,
-    tellsUtc: boolean,
   ) {
-    this.#journal = new JournalFeed(reader, journals, areJobsShown, tellsUtc);
+    this.#journal = new JournalFeed(reader, journals, areJobsShown);
   }
 
   /** The events; another object means that they come from elsewhere now. */

@@ -37,12 +37,11 @@ export class JournalFeed {
   #turn = 0;
   #isReading = false;
 
-  /** `folder`: where journals say how they are; `areJobsShown`: also the jobs that this user may read; `tellsUtc`: moments as data. */
+  /** `folder`: where journals say how they are; `areJobsShown`: also the jobs that this user may read. */
   constructor(
     readonly reader: BoardReader,
     readonly folder: string,
     readonly areJobsShown: boolean,
-    readonly tellsUtc: boolean,
   ) {}
 
   /** Whether lines or segments of the journal that is read are left out: no lines of one, or not believed. */
@@ -133,7 +132,7 @@ export class JournalFeed {
     // What goes on stands at the head of each segment, and was told when it began.
     if (line.repeated) return;
     const told = this.areJobsShown ? toldOf(journal, line, place, undefined) : { line };
-    into.push(journalEvent(told, this.#plain, this.tellsUtc));
+    into.push(journalEvent(told, this.#plain));
   }
 
   #leave(): void {

@@ -206,13 +206,13 @@ export function journalLine(told: ToldEvent, paint: Painter, isNamed: boolean): 
 }
 
 /**
- * A line as an event like those of a board: when it happened or ended, the journal's keys, and its text for people, with
- * local times, or as data that a page shows in its own zone.
+ * A line as an event like those of a board: when it happened or ended, the journal's keys, and its text for people, whose
+ * moments are data: who shows it has a zone, and knows what the time is.
  */
-export function journalEvent(told: ToldEvent, paint: Painter, tellsUtc = false): FoldedEvent {
+export function journalEvent(told: ToldEvent, paint: Painter): FoldedEvent {
   const { line } = told;
   const time = line.to ?? line.from ?? line.at;
-  return { ...line, ...jobsOf(told), time, text: toldText(told, paint, false, at => timeIn({ tellsUtc }, at)) };
+  return { ...line, ...jobsOf(told), time, text: toldText(told, paint, false, at => timeIn({ tellsUtc: true }, at)) };
 }
 
 const iso = (at: number) => new Date(at).toISOString();

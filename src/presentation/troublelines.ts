@@ -2,15 +2,20 @@
 
 import type { TroubleInfo } from '../acks/info.js';
 import { PROBLEMS } from '../shm/problems.js';
-import { plural, shortTimeOf } from '../shm/sentences.js';
+import { plural, timeOf } from '../shm/sentences.js';
 import { NameRanges, partsOfList } from '../text/hostlists.js';
 import { nowTexts, roughly } from '../text/roughly.js';
 import { oneLine, shortened } from '../text/text.js';
 
-/** A time as people of this time zone read it, in at most twelve characters, and more in an hour that happens twice. */
-export function timeText(iso: string, nowMs: number): string {
-  return shortTimeOf({ realNs: BigInt(nowMs) * 1_000_000n }, nowMs - Date.parse(iso));
-}
+/** A time as people of this time zone read it, with the day if it is a day away or more. */
+export const timeText = (time: string | number, nowMs: number): string =>
+  timeOf({ realNs: BigInt(nowMs) * 1_000_000n }, nowMs - new Date(time).getTime());
+
+/** A sentence whose moments are data, with these as people of this time zone read them. */
+export const inTimes = (text: string, nowMs: number): string =>
+  text.replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, iso =>
+    Number.isNaN(Date.parse(iso)) ? iso : timeText(iso, nowMs),
+  );
 
 /** As whoever reads the clock beside a time of whole seconds. */
 const wholeSecond = (ms: number) => Math.floor(ms / 1000) * 1000;

@@ -3,7 +3,7 @@
 import { entryReadings } from '../readings/entries.js';
 import type { Reading } from '../readings/measures.js';
 import { meantReading, pressures, readingOf } from '../readings/readings.js';
-import { shortTimeOf } from '../shm/sentences.js';
+import { timeOf } from '../shm/sentences.js';
 import type { Node } from '../shm/snapshot.js';
 import { formatDuration } from '../text/durations.js';
 import { cutTo, fitting, inColumn, NOTHING, widest } from '../text/layout.js';
@@ -76,7 +76,7 @@ function provedKey(node: Node): string | undefined {
 /** Since when it is in its state, as a time of day. */
 function since(node: Node): string | undefined {
   const seconds = readingOf('since')?.value(node);
-  return seconds === undefined ? undefined : shortTimeOf(node.snapshot, Number(seconds) * 1000);
+  return seconds === undefined ? undefined : timeOf(node.snapshot, Number(seconds) * 1000);
 }
 
 /** In the order in which they are shown. */

@@ -87,26 +87,23 @@ export function lastingMs(look: LookTimes, agoMs: number): number {
   return agoMs < 1000 ? agoMs : Math.max(1000, now - then);
 }
 
-/** The time so many ms before the look: `14:03:21`, with the date if that was another day. */
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** Further away than this, the year is told in place of the time of day, as in listings of files. */
+const YEAR_FROM_MS = 183 * DAY_MS;
+
+/** The time so many ms before the look, or behind it: `14:03:21`; a day away or more `Nov 19 14:03`, or `2025-11-19`. */
 export function timeOf(look: LookTimes, ageMs: number): string {
   const at = timeIn(look, instantOf(look, ageMs));
   if (look.tellsUtc) return at;
-  return at.slice(0, 10) === wallTime(instantOf(look, 0)).slice(0, 10) ? at.slice(11) : at;
+  if (Math.abs(ageMs) < DAY_MS) return at.slice(11);
+  const [, date = '', month, day = '', minute = '', offset = ''] = /(.*-(..)-(..)) (.{5}):..(.*)/.exec(at) ?? [];
+  return Math.abs(ageMs) < YEAR_FROM_MS ? `${MONTHS[Number(month) - 1]} ${day} ${minute}${offset}` : date;
 }
 
-const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-
-/** The same in at most twelve characters, as in a listing of files: `14:03:21`, `Nov 19 14:03`. */
-export function shortTimeOf(look: LookTimes, ageMs: number): string {
-  const [, month = '', day, minute, offset] = /^\d+-(\d+)-(\d+) (.{5}):..(.*)/.exec(timeOf(look, ageMs)) ?? [];
-  return month === '' ? timeOf(look, ageMs) : `${MONTHS[Number(month) - 1]} ${day} ${minute}${offset}`;
-}
-
-/** The time so many ms before the look, and its age: `14:03:21 (12.0s)`; with the date if it is more than a day ago. */
-export function moment(look: LookTimes, ageMs: number): string {
-  const at = timeIn(look, instantOf(look, ageMs));
-  return `${ageMs < DAY_MS && !look.tellsUtc ? at.slice(11) : at} (${formatDuration(lastingMs(look, ageMs))})`;
-}
+/** The same and its age: `14:03:21 (12.0s)`. */
+export const moment = (look: LookTimes, ageMs: number): string =>
+  `${timeOf(look, ageMs)} (${formatDuration(lastingMs(look, ageMs))})`;
 
 /** A silence from which the node has not come back: only of one that is judged silent it is known that it lasts. */
 export const lastingText = (state: State, beganMs: number): string =>

@@ -10,7 +10,7 @@ interface ToldLine {
 }
 
 /** The same event, as often as it came. */
-interface Repeats<E extends ToldLine> {
+export interface Repeats<E extends ToldLine> {
   readonly last: E;
   first: E;
   times: number;

@@ -66,7 +66,7 @@ export class Wall {
     this.watcher = new Watcher(options.board, options.owner);
     this.queries = new Queries(this.watcher);
     this.jobs = options.slurmDir === undefined ? undefined : new JobLook(options.slurmDir);
-    this.events = new EventFeed(this.watcher.reader, options.journalRun, this.jobs !== undefined, true);
+    this.events = new EventFeed(this.watcher.reader, options.journalRun, this.jobs !== undefined);
     this.heads = new StreamHeaders(this.watcher, options.journalRun, () => this.jobs?.view(this.watcher.names));
     this.watcher.consumers.add(this.heads);
     this.streams = new Streams(

@@ -79,8 +79,7 @@ t.test('a line is dimmed for all, until another node joins it', async t => {
   t.match(await ask('ack'), { code: 0, stdout: 'not acknowledged: root_readonly\n', stderr: '' });
   t.match(await ask('ack', 'root_readonly', '--until', '+8h', '--reason', 'disk is on its way'), {
     code: 0,
-    stdout:
-      /^root_readonly \(n\[1-2\]\): what began before \d{4}-\d\d-\d\d [\d:]{8}, by eva until \d{4}-\d\d-\d\d [\d:]{8}: disk is on its way\n$/,
+    stdout: /^root_readonly \(n\[1-2\]\): what began before [\d:]{8}, by eva until [\d:]{8}: disk is on its way\n$/,
   });
   t.match((await ask('ack')).stdout, /^root_readonly [^\n]*\n$/, 'and no other line is left');
   t.same(await answers(), before, 'no verdict, exit code or metric is another');
@@ -116,7 +115,7 @@ t.test('another one of the same key leaves that of other nodes', async t => {
   changeAcks(board, Date.now(), acks => acks.map(ack => ({ ...ack, nodes: 'n[2,8-9]' })));
   t.match(
     (await ask('ack')).stdout,
-    /^root_readonly \(n\[2,8-9\]\): what began before .*: old\nnot acknowledged: root_readonly \(n\[1-2\] since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\)\n$/,
+    /^root_readonly \(n\[2,8-9\]\): what began before .*: old\nnot acknowledged: root_readonly \(n\[1-2\] since [\d:]{8}\)\n$/,
     'what is acknowledged, and what is not',
   );
   t.match(await ask('ack', 'root_readonly', '--until', '+1h', '--reason', 'new'), { code: 0 });

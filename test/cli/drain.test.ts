@@ -241,9 +241,9 @@ t.test('the jobs, and when the nodes are free', async t => {
   const told = await ask('-w', 'n[1-2]');
   t.match(
     told,
-    /^ {2}job 7 of anna on n\[1-2\], for 1h\S*, ends by 2999-01-01 00:00:00\n {2}job 8 of anna on n2, ends by 2998-12-31 23:59:00\n/,
+    /^ {2}job 7 of anna on n\[1-2\], for 1h\S*, ends by 2999-01-01\n {2}job 8 of anna on n2, ends by 2998-12-31\n/,
   );
-  t.match(told, /\nfree by 2999-01-01 00:00:00 at the latest(, as far as jobs are shown)?\nscontrol /);
+  t.match(told, /\nfree by 2999-01-01 at the latest(, as far as jobs are shown)?\nscontrol /);
   t.match(await ask('-w', 'n3'), /^free now/);
   leave(nodes, [job('7', {})]);
   t.match(await ask('-w', 'n2'), /no end is known\nfree when 7 has ended: no end is known/);

@@ -21,9 +21,10 @@ import { journalEvent, journalLine } from '../../src/presentation/journallines.j
 import { nodeHead, nodeSections, nodeSheet } from '../../src/presentation/nodesheet.js';
 import { jsonPieces } from '../../src/presentation/statusjson.js';
 import { lookMs } from '../../src/presentation/summary.js';
-import { sharedTexts, troubleText } from '../../src/presentation/troublelines.js';
+import { inTimes, sharedTexts, troubleText } from '../../src/presentation/troublelines.js';
 import { ScrapedBoard } from '../../src/prometheus/boards.js';
 import { Exporter } from '../../src/prometheus/exporter.js';
+import { COLUMNS } from '../../src/query/columns.js';
 import { groups, groupsJson } from '../../src/query/groups.js';
 import { type Survey, survey } from '../../src/query/survey.js';
 import { stateText } from '../../src/schedulerfile/statefile.js';
@@ -34,9 +35,9 @@ import { instantOf, wallTime } from '../../src/shm/sentences.js';
 import type { Snapshot } from '../../src/shm/snapshot.js';
 import { painter } from '../../src/terminal/style.js';
 import { NameRanges } from '../../src/text/hostlists.js';
-import { troubleAndSentences } from '../../src/trouble/trouble.js';
+import { troubleAndSentences, troubleOf } from '../../src/trouble/trouble.js';
 import { Api } from '../../src/web/api.js';
-import { inZone } from '../../src/web/page/formats.js';
+import { inZone, setZone } from '../../src/web/page/formats.js';
 import { columnsOf } from '../../src/web/page/troubletexts.js';
 import { StreamHeaders } from '../../src/web/streamheaders.js';
 import { Wall } from '../../src/web/wall.js';
@@ -80,8 +81,13 @@ function clockOf(iso: string): string {
   return [at.getHours(), at.getMinutes(), at.getSeconds()].map(part => String(part).padStart(2, '0')).join(':');
 }
 
-/** Its day: in listings of what is not of today. */
-const dayOf = (iso: string) => new Date(iso).toLocaleString('en-US', { month: 'short', day: '2-digit' });
+/** The same, or with its day if that is a day away or more: each face says a moment so. */
+function momentOf(iso: string, nowMs: number): string {
+  const days = (nowMs - Date.parse(iso)) / 86_400_000;
+  if (days < 1) return clockOf(iso);
+  const day = new Date(iso).toLocaleString('en-US', { month: 'short', day: '2-digit' });
+  return `${day} ${clockOf(iso).slice(0, 5)}`;
+}
 
 function parsed(found: Survey) {
   const pieces = jsonPieces(found.snapshot, () => ({
@@ -113,6 +119,7 @@ function gangliaSaid({ snapshot, all, standing }: Survey) {
 
 /** The faces that one frozen look has. */
 async function compare(t: Test, snapshot: Snapshot): Promise<void> {
+  setZone(process.env.TZ);
   const found = survey(snapshot);
   const { trouble } = troubleAndSentences(found);
   const nowMs = lookMs(snapshot);
@@ -186,9 +193,9 @@ async function compare(t: Test, snapshot: Snapshot): Promise<void> {
     t.notMatch(`${told.text} ${page.what} ${page.since}`, /\d \(?to \d/, `${key}: no span`);
     t.notMatch(what, /\d\d:\d\d/, `${key}: moments are data`);
     if (since === undefined) continue;
-    const [clock, day] = [clockOf(since), dayOf(since)];
-    const isToday = day === dayOf(new Date(nowMs).toISOString());
-    t.equal(told.since, isToday ? clock : `${day} ${clock.slice(0, 5)}`, `${key}: since`);
+    const clock = momentOf(since, nowMs);
+    t.equal(told.since, clock, `${key}: since`);
+    t.equal(page.since.split(',')[0], clock, `${key}: on the page`);
     t.ok(text.includes(`${told.lasting}  ${told.since}`), `${key}: in status`);
     if (count !== 1 || ended !== undefined || nodes === '') continue;
     const node = found.all.find(({ name }) => name === nodes);
@@ -484,6 +491,31 @@ t.test('sentences for a page have their moments as data, and it writes them in i
   t.equal(inZone('of 9999-99-99T99:99:99Z', nowMs), 'of 9999-99-99T99:99:99Z', 'what is none stays');
 });
 
+t.test('a moment is its time of day until it is a day away, also beyond midnight', async t => {
+  process.env.TZ = 'UTC';
+  setZone('UTC');
+  // The look is at 14:03:33.
+  const ages = [110, 50_700, 86_399, 86_401, 3 * 86_400];
+  const snapshot = madeBoard(ages.map((age, i) => ({ name: `n${i}`, age, ...busy(1) })));
+  const found = survey(snapshot);
+  const nowMs = lookMs(snapshot);
+  const since = COLUMNS.find(({ name }) => name === 'since');
+  for (const [i, age] of ages.entries()) {
+    const iso = new Date(Math.floor(nowMs / 1000 - age) * 1000).toISOString();
+    const expected = momentOf(iso, nowMs);
+    const node = snapshot.node(i);
+    const line = troubleOf(found, {}).find(({ nodes = '' }) => NameRanges.of(nodes)?.has(node.name));
+    const { lines, head } = nodeSheet(node, painter('never'), 200);
+    t.match([...head, ...lines].join('\n'), `since ${expected} (`, 'show');
+    t.equal(since?.text(node), expected, 'a column');
+    t.equal(line && troubleText(line, nowMs).since, expected, 'the list');
+    t.equal(line && columnsOf(line, nowMs, true).since, expected, 'the page');
+    t.equal(inTimes(`x ${iso.slice(0, 19)}Z`, nowMs), `x ${expected}`, 'a sentence of the journal');
+  }
+  for (const tell of [inTimes, inZone])
+    t.equal(tell('2025-10-18T03:04:05Z to 2026-11-23T01:02:03Z', nowMs), '2025-10-18 to 01:02:03', 'with the year');
+});
+
 t.test('so have those of a journal', async t => {
   const at = '2026-11-27T02:03:04.000Z';
   const common = { id: 'a.1', at, board: 'alpha', from: at };
@@ -494,15 +526,10 @@ t.test('so have those of a journal', async t => {
   for (const zone of ZONES) {
     process.env.TZ = zone;
     for (const line of lines) {
-      const told = journalEvent({ line }, painter('never'), true).text;
-      const here = journalEvent({ line }, painter('never')).text;
+      const told = journalEvent({ line }, painter('never')).text;
+      const here = told.replace(/\S+T[\d:]{8}Z/g, iso => wallTime(Date.parse(iso)));
       t.match(told, /\dZ\b/, told);
       t.notMatch(told.replace(/\S+T[\d:]{8}Z/g, ''), /\d\d:\d\d/, 'and no other moments');
-      t.equal(
-        told.replace(/\S+T[\d:]{8}Z/g, iso => wallTime(Date.parse(iso))),
-        here,
-        zone,
-      );
       t.ok(journalLine({ line }, painter('never'), false).includes(here), 'as events says it');
     }
   }

@@ -31,7 +31,7 @@ function made(t: Teardown, areJobsShown = false) {
       ...{ next_ms: monoMs() + 600_000, ...over },
     });
   state();
-  const feed = new JournalFeed(new BoardReader(board), runs, areJobsShown, true);
+  const feed = new JournalFeed(new BoardReader(board), runs, areJobsShown);
   t.teardown(() => feed.close());
   let seq = 0;
   const look = () => feed.look(++seq);

@@ -6,7 +6,7 @@ import { NameRanges } from '../../text/hostlists.js';
 import { repeatsOf, repeatsText } from '../../text/repeats.js';
 import type { EventsFrom } from '../wire.js';
 import { button, byId, fill, make, oncePerFrame, watchSight, write } from './dom.js';
-import { clock, inZone, minute, plural } from './formats.js';
+import { clock, inZone, minute, plural, present } from './formats.js';
 import { answerTo } from './requests.js';
 
 /** How far back it goes. */
@@ -62,7 +62,7 @@ export class ChangeList {
     if (typeof said !== 'object') return;
     const { from, more, events } = said;
     if (!isMore || more > 0) {
-      const [beganMs, askedMs] = [Date.parse(from), Date.now() - ASKED_MS];
+      const [beganMs, askedMs] = [Date.parse(from), present.now() - ASKED_MS];
       this.#isFromBegin = beganMs >= askedMs && more === 0;
       this.#sinceMs = more > 0 ? Date.parse(events[0]?.time ?? from) : Math.max(beganMs, askedMs);
     }

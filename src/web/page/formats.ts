@@ -58,7 +58,7 @@ function writersOf(timeZone: string | undefined) {
     clock: writer({ ...TIME, second: '2-digit' }),
     minute: writer(TIME),
     day: writer({ day: 'numeric', month: 'short' }),
-    date: writer({ year: 'numeric', month: 'numeric', day: 'numeric' }, 'en'),
+    date: writer({ year: 'numeric', month: '2-digit', day: '2-digit' }, 'sv'),
     name: writer({ timeZoneName: 'short' }, 'en'),
     offset: writer({ timeZoneName: 'longOffset' }, 'en'),
   };
@@ -90,24 +90,28 @@ export const minute = (ms: number): string => `${onAxis(ms)}${offsetText(ms, off
 /** Without its offset, for an axis. */
 export const onAxis = (ms: number): string => writers.minute.format(ms);
 
-/** The day: another text is another day. */
-export const dateOf = (ms: number): string => writers.date.format(ms);
+/** The present, ms since 1970: by the server's clock as soon as that is known. */
+export const present = { now: () => Date.now() };
 
-/** A time that may be long ago: 14:03:21, or with the day if that is not today's: Nov 24 14:03. */
-export function moment(ms: number, now = Date.now()): string {
-  return dateOf(ms) === dateOf(now) ? clock(ms) : `${writers.day.format(ms)} ${minute(ms)}`;
+/** How many days away: within one the time of day says which one it is, beyond half a year the year matters. */
+const daysAway = (ms: number, now: number) => Math.abs(now - ms) / 86_400_000;
+
+/** A time that may be long ago: 14:03:21, a day away or more Nov 24 14:03, or 2025-11-24. */
+export function moment(ms: number, now = present.now()): string {
+  const days = daysAway(ms, now);
+  return days < 1 ? clock(ms) : days < 183 ? `${writers.day.format(ms)} ${minute(ms)}` : writers.date.format(ms);
 }
 
 /** A sentence of the server, whose moments stand in it as 2026-11-27T02:03:04Z, with the times of this page's zone. */
-export const inZone = (text: string, now = Date.now()): string =>
+export const inZone = (text: string, now = present.now()): string =>
   text.replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, iso => {
     const ms = Date.parse(iso);
     return Number.isNaN(ms) ? iso : moment(ms, now);
   });
 
 /** The same in fewer words: 14:03, or Nov 24. */
-export function momentRoughly(ms: number, now = Date.now()): string {
-  return dateOf(ms) === dateOf(now) ? minute(ms) : writers.day.format(ms);
+export function momentRoughly(ms: number, now = present.now()): string {
+  return daysAway(ms, now) < 1 ? minute(ms) : writers.day.format(ms);
 }
 
 /** The name of the zone at that moment: CET. */

@@ -10,7 +10,7 @@ import { ChangeList } from './changes.js';
 import { choiceText, lacksOf, membersOf, namesOf, rowsOf, selectionOf, unwellOf } from './choice.js';
 import { DarkLinks } from './darklinks.js';
 import { byId, make, set, show, watchSight, write } from './dom.js';
-import { clock, count, setZone, zone } from './formats.js';
+import { clock, count, present, setZone, zone } from './formats.js';
 import type { StreamFrame } from './framereader.js';
 import { type Inks, readInks } from './inks.js';
 import { COLOURINGS, isColouring, JobView } from './jobview.js';
@@ -259,6 +259,8 @@ function nowOf(): number {
   return known.ms + Math.max(0, cells.seq - (known.seq || cells.seq)) * (hello?.interval_ms ?? 0);
 }
 
+present.now = () => pace.serverMs(pace.now()) ?? nowOf();
+
 /** All frames that arrived together have been processed. */
 function settled(): void {
   if (isLaidOut && changed.length > 0) {
@@ -329,7 +331,7 @@ function speakNow(line: string): void {
 function tellPace(): void {
   if (head !== undefined && root.dataset.life !== 'lost') setLife(head.state);
   if (hello === undefined) return;
-  const now = pace.serverMs(pace.now()) ?? nowOf();
+  const now = present.now();
   write(byId('clock'), `${clock(now)} ${zone(now)}`);
   const isLive = root.dataset.life === 'ok' && pace.serverMs(0) !== undefined;
   write(byId('pace'), `${isLive ? '· live' : ''}${pace.inForce > 1 ? ` · every ${pace.inForce} s` : ''}`);

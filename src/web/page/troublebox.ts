@@ -6,7 +6,7 @@ import type { TroubleInfo } from '../../acks/info.js';
 import { ending, fits } from '../../text/unseen.js';
 import type { WallHead } from '../wire.js';
 import { byId, make, write } from './dom.js';
-import { count, dateOf, zone } from './formats.js';
+import { count, zone } from './formats.js';
 import type { TroubleActs } from './troubleacts.js';
 import { columnsOf, lastingText } from './troubletexts.js';
 
@@ -243,13 +243,12 @@ export class TroubleBox {
 
   /** Writes the rows whose text is another one. */
   #write(): void {
-    const day = `${dateOf(this.#now)} ${zone(this.#now)}`;
     const hasFocus = document.activeElement === this.#list;
     const isWall = document.documentElement.dataset.view === 'wall';
     for (const [key, row] of this.#rows) {
       const [isSelected, isHere] = [key === this.#selected, hasFocus && key === this.#here];
       const isWhole = (isSelected || isHere) && !isWall;
-      const written = `${isSelected} ${isHere} ${isWhole} ${day} ${lastingText(row.line, this.#now)} ${JSON.stringify(row.line)}`;
+      const written = `${isSelected} ${isHere} ${isWhole} ${zone(this.#now)} ${lastingText(row.line, this.#now)} ${JSON.stringify(row.line)}`;
       if (written === row.written) continue;
       row.written = written;
       const { element, line } = row;
