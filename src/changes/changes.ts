@@ -6,7 +6,7 @@ import { linkName } from '../shm/links.js';
 import { countStates, HEARD, NUMBERED, type State } from '../shm/liveness.js';
 import type { LastWords, Memory } from '../shm/memory.js';
 import { type MemoryChange, MemoryWatch } from '../shm/memorywatch.js';
-import { NoBoard } from '../shm/noboard.js';
+import { NoBoard, orNoBoard } from '../shm/noboard.js';
 import type { NodeStates } from '../shm/nodestates.js';
 import { PROBLEMS, type Problem, problemBit } from '../shm/problems.js';
 import type { BoardReader, EventEntry } from '../shm/reader.js';
@@ -358,14 +358,9 @@ export class ChangeFollower {
 
   /** The node of that record as it is now; undefined: there is none. */
   #nodeOf(subject: number): Node | undefined {
-    try {
-      const [node] = this.reader.snapshotOf(this.#names[subject] ?? '').nodes();
-      return node;
-    } catch (error) {
-      // The event is told all the same; the next look says what became of the board.
-      if (error instanceof NoBoard) return undefined;
-      throw error;
-    }
+    // Without a board the event is told all the same; the next look says what became of it.
+    const seen = orNoBoard(() => this.reader.snapshotOf(this.#names[subject] ?? ''));
+    return seen instanceof NoBoard ? undefined : [...seen.nodes()][0];
   }
 
   /** Where the reports of two machines come from now, or came from within the last minute. */

@@ -3,19 +3,16 @@
 import { userInfo } from 'node:os';
 import { UsageError } from '../options/options.js';
 import { wallTime } from '../shm/sentences.js';
+import { attempt } from '../text/failure.js';
 import { dayLater, type Moment } from '../text/moments.js';
 import { oneLine, shortened } from '../text/text.js';
 
 /** Who asks, for people: with sudo, the user who called it. */
 export function asker(): string {
   const { SUDO_USER = '' } = process.env;
-  if (SUDO_USER !== '') return shortened(oneLine(SUDO_USER), 64);
-  try {
-    return shortened(oneLine(userInfo().username), 64);
-  } catch {
-    // In a container a user may have no name.
-    return `user ${process.getuid?.()}`;
-  }
+  // In a container a user may have no name.
+  const name = SUDO_USER || (attempt(() => userInfo().username) ?? `user ${process.getuid?.()}`);
+  return shortened(oneLine(name), 64);
 }
 
 /** The end of what it holds for, ms since 1970; a time of day is the next one. Throws a UsageError if that is over. */

@@ -22,7 +22,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { type Key, keyLine, nodeKey, readClusterKeys, relayKeyLines } from '../options/keys.js';
 import { defineVerb, parseVerb, UsageError } from '../options/options.js';
 import { DAEMON, findUser, RELAY, type User, userName } from '../options/users.js';
-import { Failure, usable } from '../text/failure.js';
+import { attempt, Failure, usable } from '../text/failure.js';
 import { print } from '../text/output.js';
 import { counted, oneLine } from '../text/text.js';
 
@@ -51,13 +51,9 @@ function isDirectory(path: string): boolean {
 
 /** Throws a Failure when something lies there. */
 function refuseExisting(path: string): void {
-  let lies = false;
-  try {
-    lies = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    // Making it says why.
-  }
-  if (lies) throw new Failure(`${path}: exists, and keys are never overwritten; remove it or name another file`, 1);
+  // Where that cannot be told, making it says why.
+  if (attempt(() => lstatSync(path, { throwIfNoEntry: false })) !== undefined)
+    throw new Failure(`${path}: exists, and keys are never overwritten; remove it or name another file`, 1);
 }
 
 const WHY: Record<string, string> = {

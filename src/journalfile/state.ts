@@ -9,6 +9,7 @@ import { FileFollower, isOurs, type LeftFile } from '../service/leftfile.js';
 import { replaceFile } from '../service/replacefile.js';
 import { moment } from '../shm/sentences.js';
 import type { Snapshot } from '../shm/snapshot.js';
+import { attempt } from '../text/failure.js';
 import type { Described } from '../text/schema.js';
 import { type Check, isCount, isText, shapeOf, valuesOf } from '../text/shape.js';
 import { brief } from '../text/text.js';
@@ -108,22 +109,11 @@ export const stateFile = (path: string): LeftFile<JournalState | undefined> => (
 let followed = new Map<string, FileFollower<JournalState | undefined>>();
 
 /** The path without symbolic links, if there is such a file. */
-function real(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return resolve(path);
-  }
-}
+const real = (path: string): string => attempt(() => realpathSync(path)) ?? resolve(path);
 
 /** The states of the journals of a board, by name. Files that nobody believes, or that are none, are passed over. */
 export function readJournalStates(folder: string, boardPath: string): FoundJournal[] {
-  let names: string[];
-  try {
-    names = readdirSync(folder).sort();
-  } catch {
-    return [];
-  }
+  const names = attempt(() => readdirSync(folder).sort()) ?? [];
   const paths = names.filter(name => FILE_NAME.test(name)).map(name => join(folder, name));
   followed = new Map(paths.map(path => [path, followed.get(path) ?? new FileFollower(stateFile(path))]));
   const board = real(boardPath);

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { mapBoard, type Writer } from '../native/index.js';
 import { asOwner } from '../service/asowner.js';
 import { editBoard } from '../shm/writer.js';
-import { Failure } from '../text/failure.js';
+import { attempt, Failure } from '../text/failure.js';
 import { foldParts } from '../text/hostlists.js';
 import { type Answers, askReceiver, NobodyThere, type Request } from './control.js';
 
@@ -26,17 +26,10 @@ function edit<T>(board: string, change: (writer: Writer) => T): T {
   });
 }
 
-function ownerOf(path: string): number | undefined {
-  try {
-    return lstatSync(path).uid;
-  } catch {
-    return undefined;
-  }
-}
-
 /** Throws a Failure for a board that its owner's readers would not accept, in their words. */
 function refuseNone(board: string): void {
-  const opened = mapBoard(board, ownerOf(board));
+  const owner = attempt(() => lstatSync(board).uid);
+  const opened = mapBoard(board, owner);
   if (opened.state === 'ready') opened.board.unmap();
   // A retired board is being replaced.
   if (opened.state === 'ready' || opened.state === 'retired') return;

@@ -2,6 +2,7 @@
 // possible until we take the option away. Reads the kernel's list and changes nothing.
 
 import { fstatSync, readFileSync } from 'node:fs';
+import { attempt } from '../text/failure.js';
 
 interface Bound {
   address: string;
@@ -38,10 +39,6 @@ export function isShared(sockets: readonly Bound[], inode: string): boolean {
 
 /** The same for one of our descriptors. False if the kernel does not list sockets. */
 export function isPortShared(fd: number): boolean {
-  try {
-    const sockets = ['udp', 'udp6'].flatMap(name => parseUdp(readFileSync(`/proc/self/net/${name}`, 'latin1')));
-    return isShared(sockets, String(fstatSync(fd).ino));
-  } catch {
-    return false;
-  }
+  const read = (name: string) => parseUdp(readFileSync(`/proc/self/net/${name}`, 'latin1'));
+  return attempt(() => isShared(['udp', 'udp6'].flatMap(read), String(fstatSync(fd).ino))) ?? false;
 }

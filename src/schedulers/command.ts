@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { NoAnswer } from '../schedulerfile/scheduler.js';
 import { formatDuration } from '../text/durations.js';
+import { attempt } from '../text/failure.js';
 import { brief, ending } from '../text/text.js';
 
 /** Slurm's own timeout for a controller that hangs is 10 s, and a minute if there is no configuration. */
@@ -49,11 +50,8 @@ function environment(more: Record<string, string>): Record<string, string> {
 
 /** Kills a process and all its children: it leads its own process group. */
 function endGroup({ pid }: ChildProcess): void {
-  try {
-    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
-  } catch {
-    // The process group has ended by itself meanwhile.
-  }
+  // The process group may have ended by itself meanwhile.
+  if (pid !== undefined) attempt(() => process.kill(-pid, 'SIGKILL'));
 }
 
 /** The message of a command in words: mostly the last line that it wrote. */

@@ -15,7 +15,7 @@ import { replaceFile } from '../service/replacefile.js';
 import { beginDaemon } from '../service/service.js';
 import { BoardReader } from '../shm/reader.js';
 import { formatDuration } from '../text/durations.js';
-import { Failure, usable } from '../text/failure.js';
+import { attempt, Failure, usable } from '../text/failure.js';
 import { words } from '../text/tables.js';
 import { counted, lowerCase, oneLine, readText } from '../text/text.js';
 import { schedulerOf } from './chosen.js';
@@ -70,13 +70,7 @@ class RoundLog {
 }
 
 /** The user's name; without one, as in a container, its number. */
-function ourName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return String(process.geteuid?.());
-  }
-}
+const ourName = () => attempt(() => userInfo().username) ?? String(process.geteuid?.());
 
 /** Writes the files for others; returns what is wrong if that fails. */
 function leave(folder: string, { state, skip, names }: Round, isPublic: boolean): string | undefined {
@@ -91,13 +85,7 @@ function leave(folder: string, { state, skip, names }: Round, isPublic: boolean)
 }
 
 /** A file of an earlier reader; empty: there is none. */
-function leftBefore(folder: string, name: string): string {
-  try {
-    return readText(join(folder, name));
-  } catch {
-    return '';
-  }
-}
+const leftBefore = (folder: string, name: string) => attempt(() => readText(join(folder, name))) ?? '';
 
 /**
  * Looks for odd nodes of jobs between rounds, and writes at once when they change: a scheduler that is slow, or asked

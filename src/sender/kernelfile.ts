@@ -4,6 +4,7 @@
 import { closeSync, constants, existsSync, fstatSync, openSync } from 'node:fs';
 import { getSystemErrorName } from 'node:util';
 import { readText } from '../native/index.js';
+import { attempt } from '../text/failure.js';
 
 export type Tell = (message: string) => void;
 
@@ -95,11 +96,8 @@ export class KernelFile {
 
   close(): void {
     if (this.#fd === -1) return;
-    try {
-      closeSync(this.#fd);
-    } catch {
-      // Whatever close returns, the descriptor is gone.
-    }
+    // Whatever close returns, the descriptor is gone.
+    attempt(() => closeSync(this.#fd));
     this.#fd = -1;
   }
 

@@ -1,7 +1,6 @@
 // Files that other programs leave: how they are judged, read and followed. One that has not changed is not read again,
 // and a program that looks again and again reads in the background, in slices.
 
-// Not from node:fs/promises, which every program that reads a file once would load.
 import {
   type BigIntStats,
   closeSync,
@@ -13,6 +12,8 @@ import {
   readFileSync,
   type Stats,
 } from 'node:fs';
+// Not from node:fs/promises, which every program that reads a file once would load.
+import { attempt } from '../text/failure.js';
 import { isObject, isText, jsonOf } from '../text/shape.js';
 import { atOnce, inSlices, type Steps } from './slices.js';
 
@@ -109,12 +110,8 @@ export class FileFollower<T> {
   }
 
   now(): T {
-    let which = '';
-    try {
-      which = whichOf(lstatSync(this.file.path, { bigint: true }), besideOf(this.file));
-    } catch {
-      // Reading meets the same error, and says what is wrong.
-    }
+    // Where that is an error, reading meets the same, and says what is wrong.
+    const which = attempt(() => whichOf(lstatSync(this.file.path, { bigint: true }), besideOf(this.file))) ?? '';
     if (which === '' || which !== this.#which) [this.last, this.#which] = [readLeft(this.file), which];
     return this.last as T;
   }

@@ -4,7 +4,7 @@ import { closeSync, fstatSync, fsyncSync, lstatSync, mkdirSync, openSync, statSy
 import { constants } from 'node:os';
 import { lock } from '../native/index.js';
 import type { ErrorCode } from '../text/errorcodes.js';
-import { Failure } from '../text/failure.js';
+import { attempt, Failure } from '../text/failure.js';
 import { oneLine } from '../text/text.js';
 
 /** What a folder is to be, and what people are told if it is not. */
@@ -62,12 +62,8 @@ export function lockAlone(path: string, held: string): number {
 /** Whether a path leads to the open file: somebody may have removed it, or moved it away. */
 export function isStillAt(path: string, fd: number): boolean {
   const { ino, dev } = fstatSync(fd);
-  try {
-    const now = statSync(path, { throwIfNoEntry: false });
-    return now?.ino === ino && now.dev === dev;
-  } catch {
-    return false;
-  }
+  const now = attempt(() => statSync(path, { throwIfNoEntry: false }));
+  return now?.ino === ino && now.dev === dev;
 }
 
 /** The names of new files outlive a power failure. */

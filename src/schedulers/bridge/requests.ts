@@ -2,6 +2,7 @@
 
 import { lstatSync, readdirSync, statSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { attempt } from '../../text/failure.js';
 
 /** The request to release the brakes. */
 export const RELEASE = 'release';
@@ -11,37 +12,22 @@ export const REQUESTS = 'requests';
 const REQUEST_MS = 60_000;
 
 /** Whether a file exists; if that cannot be determined, yes. */
-export function isThere(path: string): boolean {
-  try {
-    return statSync(path, { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    return true;
-  }
-}
+export const isThere = (path: string): boolean =>
+  attempt(() => statSync(path, { throwIfNoEntry: false }) !== undefined) ?? true;
 
 /**
  * Removes a request; returns whether there was one. If it cannot be removed it does not count, because otherwise it
  * would come again with each tick.
  */
 export function takeRequest(path: string): boolean {
-  try {
-    unlinkSync(path);
-    return true;
-  } catch {
-    return false;
-  }
+  const isTaken = attempt(() => unlinkSync(path) === undefined);
+  return isTaken === true;
 }
 
 /** The requests in that folder: whose file is not ours or root's, or is old, does not count. */
 export function requestsIn(folder: string, nowMs: number): Set<string> {
   const found = new Set<string>();
-  let names: string[];
-  try {
-    names = readdirSync(folder);
-  } catch {
-    return found;
-  }
-  for (const name of names) {
+  for (const name of attempt(() => readdirSync(folder)) ?? []) {
     const file = lstatSync(join(folder, name), { throwIfNoEntry: false });
     if (file === undefined) continue;
     const isOurs = file.isFile() && (file.uid === process.getuid?.() || file.uid === 0);
