@@ -26,16 +26,23 @@ const began = performance.now();
  * What the head of a test says of it, each a line of its own: `// @seconds 40`, how long it takes on two quiet cores (5
  * if it says nothing), because the longest begin first; `// @waits`: mostly it waits, so it runs beside those that
  * compute; `// @shared 34`, how many MiB of /dev/shm it takes at once (4 if it says nothing), because all together may
- * take no more than there is in a container; `// @rest`: it does not belong to `npm test`; `// @whole`: it belongs to
- * both, and in the rest it takes all cases and not only some (`WHOLE` of test/kit/whole.ts).
+ * take no more than there is in a container; `// @rest`: it does not belong to `npm test`, and with `// @days 3` to the
+ * rest of one day in three; `// @whole`: it belongs to both, and in the rest it takes all cases and not only some
+ * (`WHOLE` of test/kit/whole.ts).
  */
 function traitsOf(source) {
   const [head] = readFileSync(source, 'utf8').split('\nimport ');
   const of = name => new RegExp(`^// @${name}(?: (.*))?$`, 'm').exec(head ?? '');
   const seconds = Number(of('seconds')?.[1] ?? 5);
   const shared = Number(of('shared')?.[1] ?? 4);
-  return { seconds, shared, waits: of('waits') !== null, rest: of('rest') !== null, whole: of('whole') !== null };
+  const days = Number(of('days')?.[1] ?? 1);
+  const [waits, rest, whole] = ['waits', 'rest', 'whole'].map(name => of(name) !== null);
+  return { seconds, shared, days, waits, rest, whole };
 }
+
+// What chooses cases: the same ones in `npm test`, whose result depends on nothing else; others each day in the rest.
+process.env.SEED ??= String(part === '--short' ? 1 : Math.floor(Date.now() / 86_400_000));
+console.log(`test: SEED=${process.env.SEED}`);
 
 /** The tests, by what their sources are: what is left in dist/ of a test that is gone never runs. */
 const tests = readdirSync(join(root, 'test'), { recursive: true })
@@ -44,7 +51,11 @@ const tests = readdirSync(join(root, 'test'), { recursive: true })
     name: path.replace(/(\.long)?\.test\.ts$/, ''),
     file: join('dist', 'test', path.replace(/\.ts$/, '.js')),
     ...traitsOf(join(root, 'test', path)),
-  }));
+  }))
+  .sort((a, b) => (a.name < b.name ? -1 : 1));
+/** Those of which each day of the rest takes a part, about as many each. */
+const byDays = tests.filter(({ days }) => days > 1);
+const isToday = test => test.days === 1 || (byDays.indexOf(test) + Number(process.env.SEED)) % test.days === 0;
 /** What is held besides, as if they were tests; the first is the reference for all times. */
 const tool = (...path) => join(root, 'node_modules', ...path);
 const TSC = tool('typescript', 'bin', 'tsc');
@@ -53,12 +64,20 @@ const checks = [
   { name: 'types', command: [process.execPath, TSC, '--noEmit', '--singleThreaded'] },
   { name: 'types of the page', command: [process.execPath, TSC, '--noEmit', '--singleThreaded', '-p', 'src/web/page'] },
   { name: 'style', command: [tool('.bin', 'biome'), 'check', '.'] },
-].map(check => ({ seconds: 1000, shared: 0, waits: false, rest: check.name === 'style', whole: false, ...check }));
+].map(check => ({
+  seconds: 1000,
+  shared: 0,
+  days: 1,
+  waits: false,
+  rest: check.name === 'style',
+  whole: false,
+  ...check,
+}));
 
 /** Without words, what belongs to a part; with words, `npm test` runs whatever they choose, wherever it belongs. */
 const BELONGS = {
   '--short': test => words.length > 0 || !test.rest,
-  '--rest': test => test.rest || test.whole,
+  '--rest': test => test.whole || (test.rest && (words.length > 0 || isToday(test))),
   '--all': () => true,
   '--long': () => true,
 };
@@ -71,9 +90,10 @@ if (wanted.length === 0) {
   process.exit(2);
 }
 
-/** What `npm test` may take at once, MiB; the rest may take a quarter of what /dev/shm has. */
+/** What `npm test` may take at once, MiB; the rest may take a quarter of what /dev/shm has, and half of what is free. */
 const free = sharedMemory()?.free ?? 0;
-const [SHARED_MIB, MEMORY_MIB] = [part === '--short' ? 40 : Math.max(40, free / 4), 1536];
+const [SHARED_MIB, MEMORY_MIB] =
+  part === '--short' ? [40, 1536] : [Math.max(40, free / 4), Math.max(1536, freeMemory() / 2)];
 const lacking = [
   [free, SHARED_MIB, 'of /dev/shm'],
   [freeMemory(), MEMORY_MIB, 'of memory'],
@@ -91,10 +111,6 @@ process.env.LANG = 'C.UTF-8';
 
 /** No test of ours takes so long; one that hangs is ended. A test can set a shorter limit (t.setTimeout). */
 const TIMEOUT_S = long ? 100_000 : 1800;
-
-// What chooses cases: the same ones in `npm test`, whose result depends on nothing else; others each day in the rest.
-process.env.SEED ??= String(part === '--short' ? 1 : Math.floor(Date.now() / 86_400_000));
-console.log(`test: SEED=${process.env.SEED}`);
 
 // The short tests speak with this machine alone. With these certificates each start of Node.js takes twice as long.
 if (!long) delete process.env.NODE_EXTRA_CA_CERTS;
@@ -275,6 +291,8 @@ for (const [{ name }, { output }] of results) {
   if (told.length > 0) console.log(`skipped: ${name}: ${told.join('; ')}`);
 }
 
+const later = part === '--rest' && words.length === 0 ? byDays.filter(test => !isToday(test)) : [];
+if (later.length > 0) console.log(`of other days: ${later.map(({ name }) => name).join(', ')}`);
 console.log(`at most ${pss.toFixed(0)} MiB of memory (PSS) and ${shared.toFixed(0)} MiB of /dev/shm at once`);
 // Some machines are twice as slow as others: so the times are told as multiples of one that is taken in the same run.
 const [cpu, wall] = [cpuSoFar(), (performance.now() - began) / 1000];

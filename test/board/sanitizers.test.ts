@@ -4,6 +4,7 @@
 //
 // @seconds 10
 // @rest
+// @days 3
 
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';

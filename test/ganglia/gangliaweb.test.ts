@@ -3,6 +3,7 @@
 //
 // @seconds 25
 // @rest
+// @days 3
 
 import t, { type Test } from 'tap';
 import { CHROMIUM } from '../kit/browser.js';

@@ -4,6 +4,7 @@
 // @seconds 20
 // @waits
 // @rest
+// @days 3
 
 import { spawnSync } from 'node:child_process';
 import { closeSync, openSync, writeSync } from 'node:fs';

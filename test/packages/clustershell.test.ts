@@ -3,6 +3,7 @@
 //
 // @seconds 13
 // @rest
+// @days 3
 
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';

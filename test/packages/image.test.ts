@@ -3,6 +3,7 @@
 //
 // @seconds 5
 // @rest
+// @days 3
 
 import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';

@@ -2,6 +2,7 @@
 //
 // @seconds 6
 // @rest
+// @days 3
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';

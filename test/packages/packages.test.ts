@@ -4,6 +4,7 @@
 //
 // @seconds 21
 // @rest
+// @days 3
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

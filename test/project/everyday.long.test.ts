@@ -1,4 +1,5 @@
-// All of what the rest takes by days: the tests that ask `todayOf`, or `partOf` with a fourth number, of test/kit/whole.ts.
+// All of what the rest takes by days: the tests that say `@days`, and those that ask `todayOf`, or `partOf` with a fourth
+// number, of test/kit/whole.ts.
 //   npm run test:long -- everyday
 
 import { readdirSync, readFileSync } from 'node:fs';
@@ -8,7 +9,7 @@ import { ROOT } from '../kit/places.js';
 
 t.setTimeout(7_200_000);
 
-const BY_DAYS = /\btodayOf\(|\bpartOf\(.*, SEED, \d+\)/;
+const BY_DAYS = /^\/\/ @days|\btodayOf\(|\bpartOf\(.*, SEED, \d+\)/m;
 const files = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
   .filter(path => /^\w+\/\w+\.test\.ts$/.test(path) && BY_DAYS.test(readFileSync(join(ROOT, 'test', path), 'utf8')))
   .map(path => path.replace(/ts$/, 'js'));

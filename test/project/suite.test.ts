@@ -20,7 +20,7 @@ t.test('each room has tests in npm test', async t => {
 t.test('what a test says of itself is understood', async t => {
   for (const path of tests)
     for (const [line] of headOf(path).matchAll(/^\/\/ @.*$/gm))
-      t.match(line, /^\/\/ @(seconds \d+|shared \d+|waits|rest|whole)$/, path);
+      t.match(line, /^\/\/ @(seconds \d+|shared \d+|waits|rest|days \d+|whole)$/, path);
 });
 
 t.test('words', async t => {

@@ -4,6 +4,7 @@
 // @seconds 25
 // @waits
 // @rest
+// @days 3
 
 import { isDeepStrictEqual } from 'node:util';
 import t from 'tap';

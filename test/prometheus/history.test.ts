@@ -5,6 +5,7 @@
 // @seconds 14
 // @waits
 // @rest
+// @days 3
 
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -5,6 +5,7 @@
 // @seconds 14
 // @waits
 // @rest
+// @days 3
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';

@@ -2,6 +2,7 @@
 //
 // @seconds 7
 // @rest
+// @days 3
 
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';

@@ -3,6 +3,7 @@
 //
 // @seconds 6
 // @rest
+// @days 3
 
 import { spawnSync } from 'node:child_process';
 import { chownSync, mkdirSync, readFileSync, rmSync, statfsSync, statSync, symlinkSync, writeFileSync } from 'node:fs';

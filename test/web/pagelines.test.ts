@@ -4,6 +4,7 @@
 // @seconds 60
 // @waits
 // @rest
+// @days 3
 
 import t from 'tap';
 import { Pace } from '../../src/web/page/pace.js';

@@ -3,6 +3,7 @@
 //
 // @seconds 8
 // @rest
+// @days 3
 
 import { spawnSync } from 'node:child_process';
 import t from 'tap';
