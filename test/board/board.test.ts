@@ -95,7 +95,7 @@ function poke(path: string, offset: number, value: bigint): void {
 
 const peek = (path: string, offset: number) => readFileSync(path).readBigUInt64LE(offset);
 
-t.test('a name so long that its lock would have the name of another file', t => {
+t.test('a name so long that its lock would have the name of another file', async t => {
   const place = folder(t);
   for (const length of [251, 255]) {
     const path = join(place, 'b'.repeat(length));
@@ -105,10 +105,9 @@ t.test('a name so long that its lock would have the name of another file', t => 
     t.equal(readFileSync(others, 'utf8'), 'precious');
   }
   open(join(place, 'c'.repeat(250))).close();
-  t.end();
 });
 
-t.test('states of opening: none is trusted, none is an error', t => {
+t.test('states of opening: none is trusted, none is an error', async t => {
   const fresh = (t: { teardown(end: () => void): void }) => {
     const path = boardPath(t);
     const writer = open(path);
@@ -162,7 +161,6 @@ t.test('states of opening: none is trusted, none is an error', t => {
       t.equal(stateFor(new BoardReader(path)), state, 'and no reader gives a snapshot');
     });
   }
-  t.end();
 });
 
 t.test('a board is made with the right of everybody to read it, and of nobody else to write it', async t => {
@@ -187,7 +185,7 @@ t.test('a second writer is refused, and told who is there', async t => {
   open(path).close();
 });
 
-t.test('files that other users planted are not written to', t => {
+t.test('files that other users planted are not written to', async t => {
   const rows: [string, (path: string) => void, RegExp][] = [
     ['a link', path => symlinkSync('/etc/passwd', path), /is a link/],
     ['a link that leads nowhere', path => symlinkSync('/nowhere', path), /is a link/],
@@ -221,7 +219,6 @@ t.test('files that other users planted are not written to', t => {
     t.match(mapBoard(path, undefined), { state: 'foreign', why: /belongs to user 1234, .*--owner 1234/ });
     t.equal(mapBoard(path, 1234).state, 'ready', 'but believed when it is named');
   });
-  t.end();
 });
 
 t.test('a new receiver takes over with everything on the board', async t => {
@@ -251,7 +248,7 @@ t.test('a new receiver takes over with everything on the board', async t => {
   t.equal(reader.snapshot().node(0).previous?.seq, 2);
 });
 
-t.test('what is missing while a link is down was not heard, and on the others it is lost', t => {
+t.test('what is missing while a link is down was not heard, and on the others it is lost', async t => {
   const path = boardPath(t);
   const writer = open(path);
   t.teardown(() => writer.close());
@@ -301,10 +298,9 @@ t.test('what is missing while a link is down was not heard, and on the others it
     ],
     'and then counts as lost again',
   );
-  t.end();
 });
 
-t.test('a receiver killed at any point leaves a board that the next one repairs', t => {
+t.test('a receiver killed at any point leaves a board that the next one repairs', async t => {
   const prepared = (t: { teardown(end: () => void): void }) => {
     const path = boardPath(t);
     const writer = open(path);
@@ -413,10 +409,9 @@ t.test('a receiver killed at any point leaves a board that the next one repairs'
     lay(writer, 'node2', 0);
     t.same(seqs(path), { node1: 3, node2: 0 });
   });
-  t.end();
 });
 
-t.test('what cannot be taken over is replaced, and the old one retired', t => {
+t.test('what cannot be taken over is replaced, and the old one retired', async t => {
   const field = structs.board_header.fields;
   const rows: [string, (path: string) => void][] = [
     ['of another boot of the master', path => poke(path, field.master_boot_id.offset, 7n)],
@@ -447,7 +442,6 @@ t.test('what cannot be taken over is replaced, and the old one retired', t => {
     open(path, { cluster: 'alpha' }).close();
     t.throws(() => open(path, { cluster: 'beta' }), { message: /cluster "alpha"; give --cluster/ });
   });
-  t.end();
 });
 
 /** Delivers the report of that number and time, which is another machine's if it has other times. */
@@ -640,7 +634,7 @@ t.test('one node alone', async t => {
   reader.close();
 });
 
-t.test('texts are told apart by their first NUL or their end, whatever stands in them', t => {
+t.test('texts are told apart by their first NUL or their end, whatever stands in them', async t => {
   const [first, stride, most] = [16, 12, 8];
   const pieces = ['n1', '', 'eightlet', 'nine_char', '\xc3\xbc', '\xc3', '\xff\xfe\x80'].map(piece =>
     Buffer.from(piece, 'latin1'),
@@ -656,7 +650,6 @@ t.test('texts are told apart by their first NUL or their end, whatever stands in
   t.equal(texts(bytes, bytes.length, stride, most, 0), '');
   t.throws(() => texts(bytes, first, stride, most, pieces.length + 1), /not so many texts/);
   t.throws(() => texts(bytes, 2 ** 32 - 1, 2 ** 32 - 1, 2 ** 32 - 1, 2 ** 32 - 1), /not so many texts/);
-  t.end();
 });
 
 t.test('a snapshot of a board that was cut short is refused, not a crash', async t => {

@@ -367,7 +367,7 @@ const rows: Row[] = [
   ],
 ];
 
-t.test('two reports', t => {
+t.test('two reports', async t => {
   rows.forEach(([rule, sets, before, after, gives], i) => {
     t.test(`${i + 1}. ${rule}`, async t => {
       const names = sets === '' ? [] : (sets.split(' ') as SetName[]);
@@ -384,7 +384,6 @@ t.test('two reports', t => {
         );
     });
   });
-  t.end();
 });
 
 t.test('without a report there are none', async t => {

@@ -177,7 +177,7 @@ t.test('who is in them: live nodes among those that were chosen, and -x changes 
   t.equal(plain[1], `${told.map(line => line.trim()).join(' ')}.`);
 });
 
-t.test('a node of which an interface has no rate yet is not in the sum, as it has none in the columns', t => {
+t.test('a node of which an interface has no rate yet is not in the sum, as it has none in the columns', async t => {
   const eth0 = { name: 'eth0', rx_bytes: 2_500_000, tx_bytes: 800_000 };
   const rest = (count: number, rx_bytes: number) => ({ name: 'rest', rx_bytes, state: 3 | (count << 16) });
   const made = (name: string, more: Encodable<'report'>, earlier: Encodable<'report'> = {}): MadeNode => {
@@ -202,7 +202,6 @@ t.test('a node of which an interface has no rate yet is not in the sum, as it ha
   }
   const sum = { nodes: 3, in: 2_500_000 + 2_500_000 + 3_500_000, out: 3 * 800_000 };
   t.same(totalsOf(survey(snapshot))?.network, sum, 'plain, gone and rest');
-  t.end();
 });
 
 t.test('nothing is told where there is nothing to add up, or nothing is known', async t => {

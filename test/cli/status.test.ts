@@ -580,7 +580,7 @@ t.test('numbers and names in few characters', async t => {
   t.equal(new Set(COLUMNS.map(({ name }) => name)).size, COLUMNS.length);
 });
 
-t.test('tenths of a second are rounded half away from zero, as in C', t => {
+t.test('tenths of a second are rounded half away from zero, as in C', async t => {
   for (const [seconds, text] of [
     [0.049999, '0.0 s'],
     [0.05, '0.1 s'],
@@ -591,7 +591,6 @@ t.test('tenths of a second are rounded half away from zero, as in C', t => {
     [60, '1m00s'],
   ] as const)
     t.equal(distanceText(seconds), text);
-  t.end();
 });
 
 t.test('the time that collecting took does not count as a wrong clock', async t => {

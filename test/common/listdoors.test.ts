@@ -139,7 +139,7 @@ t.test('what a person writes costs its names, whatever users there are', async t
   t.ok(replaced <= 4 * users.length, `${replaced} names of users`);
 });
 
-t.test('a list that was left out changes nothing about those whom it may name', t => {
+t.test('a list that was left out changes nothing about those whom it may name', async t => {
   const kindsOf = (differences: readonly { kind: string; node: string }[]) =>
     differences.map(({ kind, node }) => `${kind} ${node}`).sort();
   const nodes = NODES.map(name => ({ name, state: 'IDLE', base: 'idle', takes_jobs: true, cpus: 4 }) as const);
@@ -162,10 +162,9 @@ t.test('a list that was left out changes nothing about those whom it may name', 
   t.same(look([evil]), ['busy_without_job n1', 'busy_without_job n2'], 'none ends, but where it does not reach');
   t.same(look([]), ['busy_without_job n2']);
   t.equal(KINDS.length, 5);
-  t.end();
 });
 
-t.test('by arithmetic and one by one, lists have the same names', t => {
+t.test('by arithmetic and one by one, lists have the same names', async t => {
   for (const list of [
     'n[1-3,07-09]',
     'n[1-2][1-12]x[01-10],n11',
@@ -191,10 +190,9 @@ t.test('by arithmetic and one by one, lists have the same names', t => {
     );
   }
   t.same([...(NameRanges.ofNodeNames('CN[1-2],Ä,a b')?.made() ?? [])], ['CN1', 'CN2', 'Ä', 'a b']);
-  t.end();
 });
 
-t.test('what a look costs follows neither ranges nor entries', t => {
+t.test('what a look costs follows neither ranges nor entries', async t => {
   const known = new Set(Array.from({ length: 20_000 }, (_, i) => `n${i}`));
   const { startsWith } = String.prototype;
   let looks = 0;
@@ -214,7 +212,6 @@ t.test('what a look costs follows neither ranges nor entries', t => {
   } finally {
     String.prototype.startsWith = startsWith;
   }
-  t.end();
 });
 
 t.test('memory', async t => {

@@ -240,7 +240,7 @@ function agreed(): { line: string; print: string }[] {
   return out;
 }
 
-t.test('C and TypeScript agree on every offset, size, bit, value and hash', t => {
+t.test('C and TypeScript agree on every offset, size, bit, value and hash', async t => {
   const lines = agreed();
   const program = [
     '#include "format/layout.gen.h"',
@@ -271,7 +271,6 @@ t.test('C and TypeScript agree on every offset, size, bit, value and hash', t =>
       });
       t.pass(`${lines.length} lines compared`);
     });
-  t.end();
 });
 
 t.test('a word is taken apart and put together again', async t => {
@@ -288,474 +287,329 @@ t.test('a word is taken apart and put together again', async t => {
 });
 
 /** What is wrong with a document called x.md, a line each. */
-function problems(lines: string[]): string[] {
+function problems(lines: Lines): string[] {
   try {
-    compile([{ path: 'x.md', text: lines.join('\n') }], NAMES);
+    compile([{ path: 'x.md', text: lines.flat().join('\n') }], NAMES);
     return [];
   } catch (error) {
-    if (error instanceof ContractError) return error.problems;
+    if (error instanceof ContractError) return error.problems.map(problem => problem.replace(/^x\.md:/, ''));
     throw error;
   }
 }
 
-// Two lines each: under a heading in line 1, the first row of the table is line 4.
-const FIELDS = ['| offset | field | type | unit | kind | set |', '|------: | ----- | ---- | ---- | ---- | --- |'];
-const BITS = ['| bit | name | meaning |', '|---: | ---- | ------- |'];
-const SETS = ['| bit | set | speed | read |', '|---: | --- | ----- | ---- |'];
-const ENUM = ['| value | name | meaning |', '|-----: | ---- | ------- |'];
-const WORD = ['| bits | field | unit | meaning |', '|-----: | ----- | ---- | ------- |'];
-const RANGES = ['| field | least | most | reason |', '| ----- | ----: | ---: | ------ |'];
-const CONSTANTS = ['| name | type | value | meaning |', '| ---- | ---- | ----: | ------- |'];
-const TERMS = ['| name | value | rank | meaning |', '| ---- | ----: | ---: | ------- |'];
-const QUIET = ['| name | value | rank | quiet | meaning |', '| ---- | ----: | ---: | ----: | ------- |'];
-const SOURCES = ['| source | sets | flags | period | at least every | rated |', '| - | - | - | - | - | - |'];
+type Lines = readonly (string | readonly string[])[];
+
+// The columns of each kind of table.
+const FIELDS = 'offset | field | type | unit | kind | set';
+const BITS = 'bit | name | meaning';
+const SETS = 'bit | set | speed | read';
+const ENUM = 'value | name | meaning';
+const WORD = 'bits | field | unit | meaning';
+const RANGES = 'field | least | most | reason';
+const CONSTANTS = 'name | type | value | meaning';
+const TERMS = 'name | value | rank | meaning';
+const QUIET = 'name | value | rank | quiet | meaning';
+const SOURCES = 'source | sets | flags | period | at least every | rated';
+
+/**
+ * A table under its heading: two lines for its columns, and a line for each row, with as many cells. The first column, or
+ * the one behind a number, has names.
+ */
+function table(heading: string, columns: string, ...rows: string[]): string[] {
+  const titles = columns.split(' | ');
+  const named = /^(field|name|source)/.test(columns) ? 0 : 1;
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  const row = (text: string) => {
+    const cells = text.split(/(?<!\\)\|/).map(cell => cell.trim());
+    return line(titles.map((_, i) => (i === named ? `\`${cells[i]}\`` : (cells[i] ?? ''))));
+  };
+  return [
+    heading.startsWith('#') ? heading : `## ${heading}`,
+    line(titles),
+    line(titles.map(() => '-')),
+    ...rows.map(row),
+  ];
+}
+const struct = (bytes: number, ...fields: string[]) => table(`struct s, ${bytes} bytes`, FIELDS, ...fields);
+const word = (...fields: string[]) => table('word w, 64 bits', WORD, ...fields);
+
 /** Lines 1 to 11: the first row of a table of ranges directly after them is line 15. */
 const REPORT = [
-  '## struct report, 16 bytes',
-  ...FIELDS,
-  '| 0 | `big` | u64 | | gauge | |',
-  '| 8 | `a` | u32 | | gauge | |',
-  '| 12 | `b` | u32 | | gauge | |',
-  '## enum reason',
-  ...ENUM,
-  '| 0 | `none` | |',
+  ...table(
+    'struct report, 16 bytes',
+    FIELDS,
+    '0 | big | u64 | | gauge',
+    '8 | a | u32 | | gauge',
+    '12 | b | u32 | | gauge',
+  ),
+  ...table('enum reason', ENUM, '0 | none'),
   '',
 ];
 
-t.test('documents without a mistake', t => {
-  const documents: [what: string, lines: string[]][] = [
+t.test('documents without a mistake', async t => {
+  const documents: [what: string, lines: Lines][] = [
     ['none', []],
     ['prose', ['# title', 'text | with bars', '| a | table | of | nobody |', '| 1 |']],
-    ['a struct', ['## struct s, 8 bytes', ...FIELDS, '| 0 | `a` | u32 | | gauge | |', '| 4 | `b` | u8[4] | | | |']],
+    ['a struct', struct(8, '0 | a | u32 | | gauge', '4 | b | u8[4]')],
     [
       'a struct within a struct that is defined above it, in a group',
       [
         '## struct s, 12 bytes',
-        '### All (0–11)',
-        ...FIELDS,
-        '| 0 | `a` | inner[3] | | | |',
-        '## struct inner, 4 bytes',
-        ...FIELDS,
-        '| 0 | `c` | i32 | | | |',
+        table('### All (0–11)', FIELDS, '0 | a | inner[3]'),
+        table('struct inner, 4 bytes', FIELDS, '0 | c | i32'),
       ],
     ],
-    ['a bar within a cell', ['## bits b', ...BITS, '| 0 | `a` | this \\| that |']],
-    ['a range', [...REPORT, '## ranges', ...RANGES, '| `a` | 0 | 4 | none |']],
+    ['a bar within a cell', table('bits b', BITS, '0 | a | this \\| that')],
+    ['a range', [REPORT, table('ranges', RANGES, 'a | 0 | 4 | none')]],
     [
       'a word, of one bit and of many, and what holds it',
-      [
-        '## struct s, 8 bytes',
-        ...FIELDS,
-        '| 0 | `a` | u64 | word w | | |',
-        '## word w, 64 bits',
-        ...WORD,
-        '| 63–1 | `b` | ms | |',
-        '| 0 | `c` | | |',
-      ],
+      [struct(8, '0 | a | u64 | word w'), word('63–1 | b | ms', '0 | c')],
     ],
-    ['a word of one number', ['## word w, 64 bits', ...WORD, '| 63–0 | `a` | | |']],
-    ['constants', ['## constants c', ...CONSTANTS, '| `a` | u8 | 255 | |', '| `b` | u16 | `"ab"` | |']],
-    ['terms, in any order', ['## terms t', ...TERMS, '| `a` | 1 | 0 | |', '| `b` | 0 | 1 | |']],
+    ['a word of one number', word('63–0 | a')],
+    ['constants', table('constants c', CONSTANTS, 'a | u8 | 255', 'b | u16 | `"ab"`')],
+    ['terms, in any order', table('terms t', TERMS, 'a | 1 | 0', 'b | 0 | 1')],
     [
       'sources of all slow sets',
-      [
-        '## sets valid',
-        ...SETS,
-        '| 0 | `a` | slow | |',
-        '## sources s',
-        ...SOURCES,
-        '| `x` | `a` | | 10 s | | |',
-        '| `y` | | | | | |',
-      ],
+      [table('sets valid', SETS, '0 | a | slow'), table('sources s', SOURCES, 'x | `a` | | 10 s', 'y')],
     ],
   ];
   for (const [what, lines] of documents)
     t.test(what, async t => {
       t.strictSame(problems(lines), []);
     });
-  t.end();
 });
 
-t.test('mistakes are refused, with file and line', t => {
+t.test('mistakes are refused, with file and line', async t => {
   // A pattern is used where the exact text does not matter.
-  const mistakes: [what: string, lines: string[], problems: string[] | RegExp][] = [
-    [
-      'a hole',
-      ['## struct s, 8 bytes', ...FIELDS, '| 0 | `a` | u32 | | | |', '| 6 | `b` | u16 | | | |'],
-      ['x.md:5: a hole of 2 bytes before b'],
-    ],
-    [
-      'a hole at the beginning',
-      ['## struct s, 8 bytes', ...FIELDS, '| 4 | `a` | u32 | | | |'],
-      ['x.md:4: a hole of 4 bytes before a'],
-    ],
+  const mistakes: [what: string, lines: Lines, problems: string | string[] | RegExp][] = [
+    ['a hole', struct(8, '0 | a | u32', '6 | b | u16'), '5: a hole of 2 bytes before b'],
+    ['a hole at the beginning', struct(8, '4 | a | u32'), '4: a hole of 4 bytes before a'],
     [
       'an overlap',
-      ['## struct s, 6 bytes', ...FIELDS, '| 0 | `a` | u32 | | | |', '| 2 | `b` | u32 | | | |'],
+      struct(6, '0 | a | u32', '2 | b | u32'),
       [
-        'x.md:5: b begins within the field before it, which ends at 4',
-        'x.md:5: b is not aligned to 4 bytes',
-        'x.md:1: the size of s is not a multiple of 4',
+        '5: b begins within the field before it, which ends at 4',
+        '5: b is not aligned to 4 bytes',
+        '1: the size of s is not a multiple of 4',
       ],
     ],
     [
       'misalignment of a number',
-      [
-        '## struct s, 8 bytes',
-        ...FIELDS,
-        '| 0 | `a` | u8 | | | |',
-        '| 1 | `b` | u32 | | | |',
-        '| 5 | `c` | u8[3] | | | |',
-      ],
-      ['x.md:5: b is not aligned to 4 bytes'],
+      struct(8, '0 | a | u8', '1 | b | u32', '5 | c | u8[3]'),
+      '5: b is not aligned to 4 bytes',
     ],
     [
       'misalignment of a struct, which is aligned as its strictest field',
       [
-        '## struct s, 16 bytes',
-        ...FIELDS,
-        '| 0 | `a` | u32 | | | |',
-        '| 4 | `b` | inner | | | |',
-        '| 12 | `c` | u32 | | | |',
-        '## struct inner, 8 bytes',
-        ...FIELDS,
-        '| 0 | `d` | u64 | | | |',
+        struct(16, '0 | a | u32', '4 | b | inner', '12 | c | u32'),
+        table('struct inner, 8 bytes', FIELDS, '0 | d | u64'),
       ],
-      ['x.md:5: b is not aligned to 8 bytes'],
+      '5: b is not aligned to 8 bytes',
     ],
     [
       'a size that is too small',
-      ['## struct s, 4 bytes', ...FIELDS, '| 0 | `a` | u64 | | | |'],
-      ['x.md:1: s ends at 8, not at 4', 'x.md:1: the size of s is not a multiple of 8'],
+      struct(4, '0 | a | u64'),
+      ['1: s ends at 8, not at 4', '1: the size of s is not a multiple of 8'],
     ],
-    [
-      'a size that is too large',
-      ['## struct s, 16 bytes', ...FIELDS, '| 0 | `a` | u64 | | | |'],
-      ['x.md:1: s ends at 8, not at 16'],
-    ],
+    ['a size that is too large', struct(16, '0 | a | u64'), '1: s ends at 8, not at 16'],
     [
       'a size that is no multiple of the alignment',
-      ['## struct s, 5 bytes', ...FIELDS, '| 0 | `a` | u32 | | | |', '| 4 | `b` | u8 | | | |'],
-      ['x.md:1: the size of s is not a multiple of 4'],
+      struct(5, '0 | a | u32', '4 | b | u8'),
+      '1: the size of s is not a multiple of 4',
     ],
     [
       'no size',
-      ['## struct s', ...FIELDS, '| 0 | `a` | u8 | | | |'],
-      ['x.md:1: write "struct NAME, N bytes"', 'x.md:1: s ends at 1, not at 0'],
+      table('struct s', FIELDS, '0 | a | u8'),
+      ['1: write "struct NAME, N bytes"', '1: s ends at 1, not at 0'],
     ],
-    [
-      'a name twice in a struct',
-      ['## struct s, 2 bytes', ...FIELDS, '| 0 | `a` | u8 | | | |', '| 1 | `a` | u8 | | | |'],
-      ['x.md:5: s has a field a already'],
-    ],
-    [
-      'a name that is none',
-      ['## struct s, 1 bytes', ...FIELDS, '| 0 | `A-b` | u8 | | | |'],
-      ['x.md:4: "A-b" is not a field name'],
-    ],
-    [
-      'an offset that is none',
-      ['## struct s, 1 bytes', ...FIELDS, '| zero | `a` | u8 | | | |'],
-      /^x\.md:4: "zero" is not a valid offset$/m,
-    ],
-    ['no offset', ['## struct s, 1 bytes', ...FIELDS, '| | `a` | u8 | | | |'], ['x.md:4: "" is not a valid offset']],
+    ['a name twice in a struct', struct(2, '0 | a | u8', '1 | a | u8'), '5: s has a field a already'],
+    ['a name that is none', struct(1, '0 | A-b | u8'), '4: "A-b" is not a field name'],
+    ['an offset that is none', struct(1, 'zero | a | u8'), /^4: "zero" is not a valid offset$/m],
+    ['no offset', struct(1, ' | a | u8'), '4: "" is not a valid offset'],
     [
       'a type that nobody knows',
-      ['## struct s, 4 bytes', ...FIELDS, '| 0 | `a` | u24 | | | |'],
-      ['x.md:4: unknown type "u24" or an array of none', 'x.md:1: s ends at 0, not at 4'],
+      struct(4, '0 | a | u24'),
+      ['4: unknown type "u24" or an array of none', '1: s ends at 0, not at 4'],
     ],
-    [
-      'an array of none',
-      ['## struct s, 4 bytes', ...FIELDS, '| 0 | `a` | u32 | | | |', '| 4 | `b` | u8[0] | | | |'],
-      ['x.md:5: unknown type "u8" or an array of none'],
-    ],
-    [
-      'a type that is none',
-      ['## struct s, 4 bytes', ...FIELDS, '| 0 | `a` | u32[] | | | |'],
-      ['x.md:4: "u32[]" is not a type', 'x.md:1: s ends at 0, not at 4'],
-    ],
-    [
-      'a unit without its table of bits',
-      ['## struct s, 4 bytes', ...FIELDS, '| 0 | `a` | u32 | bits colour | | |'],
-      ['x.md:4: there is no table "bits colour"'],
-    ],
+    ['an array of none', struct(4, '0 | a | u32', '4 | b | u8[0]'), '5: unknown type "u8" or an array of none'],
+    ['a type that is none', struct(4, '0 | a | u32[]'), ['4: "u32[]" is not a type', '1: s ends at 0, not at 4']],
+    ['a unit without its table of bits', struct(4, '0 | a | u32 | bits colour'), '4: there is no table "bits colour"'],
     [
       'a unit without its table of values',
-      [
-        '## struct s, 4 bytes',
-        ...FIELDS,
-        '| 0 | `a` | u32 | enum colour | | |',
-        '## bits colour',
-        ...BITS,
-        '| 0 | `red` | |',
-      ],
-      ['x.md:4: there is no table "enum colour"'],
+      [struct(4, '0 | a | u32 | enum colour'), table('bits colour', BITS, '0 | red')],
+      '4: there is no table "enum colour"',
     ],
-    [
-      'a unit without its word',
-      ['## struct s, 8 bytes', ...FIELDS, '| 0 | `a` | u64 | word w | | |', '## word w, 64 bits', ...WORD],
-      ['x.md:4: there is no table "word w"'],
-    ],
-    [
-      'a word with a hole',
-      ['## word w, 64 bits', ...WORD, '| 63–32 | `a` | | |', '| 30–0 | `b` | | |'],
-      ['x.md:5: b has not the bits from 31 down'],
-    ],
-    [
-      'a word whose highest bits are none',
-      ['## word w, 64 bits', ...WORD, '| 62–0 | `a` | | |'],
-      ['x.md:4: a has not the bits from 63 down'],
-    ],
-    [
-      'a word that has more bits than there are',
-      ['## word w, 64 bits', ...WORD, '| 64–0 | `a` | | |'],
-      ['x.md:4: a has not the bits from 63 down'],
-    ],
-    [
-      'a word that ends before its last bit',
-      ['## word w, 64 bits', ...WORD, '| 63–32 | `a` | | |', '| 31–1 | `b` | | |'],
-      ['x.md:5: word w ends at bit 1, not at 0'],
-    ],
+    ['a unit without its word', [struct(8, '0 | a | u64 | word w'), word()], '4: there is no table "word w"'],
+    ['a word with a hole', word('63–32 | a', '30–0 | b'), '5: b has not the bits from 31 down'],
+    ['a word whose highest bits are none', word('62–0 | a'), '4: a has not the bits from 63 down'],
+    ['a word that has more bits than there are', word('64–0 | a'), '4: a has not the bits from 63 down'],
+    ['a word that ends before its last bit', word('63–32 | a', '31–1 | b'), '5: word w ends at bit 1, not at 0'],
     [
       'bits of a word that are two numbers at once',
-      ['## word w, 64 bits', ...WORD, '| 63–32 | `a` | | |', '| 32–0 | `b` | | |'],
-      ['x.md:5: b has not the bits from 31 down'],
+      word('63–32 | a', '32–0 | b'),
+      '5: b has not the bits from 31 down',
     ],
     [
       'a word that begins with its lowest bits',
-      ['## word w, 64 bits', ...WORD, '| 31–0 | `a` | | |', '| 63–32 | `b` | | |'],
+      word('31–0 | a', '63–32 | b'),
       [
-        'x.md:4: a has not the bits from 63 down',
-        'x.md:5: b has not the bits from -1 down',
-        'x.md:5: word w ends at bit 32, not at 0',
+        '4: a has not the bits from 63 down',
+        '5: b has not the bits from -1 down',
+        '5: word w ends at bit 32, not at 0',
       ],
     ],
     [
       'bits of a word that run backwards',
-      ['## word w, 64 bits', ...WORD, '| 0–63 | `a` | | |'],
-      ['x.md:4: a has not the bits from 63 down', 'x.md:4: word w ends at bit 63, not at 0'],
+      word('0–63 | a'),
+      ['4: a has not the bits from 63 down', '4: word w ends at bit 63, not at 0'],
     ],
     [
       'bits of a word that are none',
-      ['## word w, 64 bits', ...WORD, '| 63-0 | `a` | | |'],
-      ['x.md:4: "63-0" are no bits; write the highest and the lowest, 63–26'],
+      word('63-0 | a'),
+      '4: "63-0" are no bits; write the highest and the lowest, 63–26',
     ],
-    [
-      'a number of a word by the name of another',
-      ['## word w, 64 bits', ...WORD, '| 63–32 | `a` | | |', '| 31–0 | `a` | | |'],
-      ['x.md:5: word w has a field a already'],
-    ],
-    [
-      'a number of a word by a name that is none',
-      ['## word w, 64 bits', ...WORD, '| 63–0 | `A` | | |'],
-      ['x.md:4: "A" is not a field name'],
-    ],
+    ['a number of a word by the name of another', word('63–32 | a', '31–0 | a'), '5: word w has a field a already'],
+    ['a number of a word by a name that is none', word('63–0 | A'), '4: "A" is not a field name'],
     [
       'a set that is not in the table of sets',
-      [
-        '## struct s, 4 bytes',
-        ...FIELDS,
-        '| 0 | `a` | u32 | | gauge | wind |',
-        '## sets valid',
-        ...SETS,
-        '| 0 | `rain` | fast | |',
-      ],
-      ['x.md:4: there is no set "wind"'],
+      [struct(4, '0 | a | u32 | | gauge | wind'), table('sets valid', SETS, '0 | rain | fast')],
+      '4: there is no set "wind"',
     ],
     [
       'a kind that nobody knows',
-      ['## struct s, 4 bytes', ...FIELDS, '| 0 | `a` | u32 | | guage | |'],
-      ['x.md:4: "guage" is not a kind; write one of counter tally gauge share state text time reserved'],
+      struct(4, '0 | a | u32 | | guage'),
+      '4: "guage" is not a kind; write one of counter tally gauge share state text time reserved',
     ],
     [
       'a group that begins elsewhere',
-      ['## struct s, 8 bytes', '### All (4–7)', ...FIELDS, '| 0 | `a` | u64 | | | |'],
-      ['x.md:2: begins at 0, not 4'],
+      ['## struct s, 8 bytes', table('### All (4–7)', FIELDS, '0 | a | u64')],
+      '2: begins at 0, not 4',
     ],
     [
       'a group that ends elsewhere',
-      ['## struct s, 8 bytes', '### All (0–8)', ...FIELDS, '| 0 | `a` | u64 | | | |'],
-      ['x.md:2: ends at 7, not 8'],
+      ['## struct s, 8 bytes', table('### All (0–8)', FIELDS, '0 | a | u64')],
+      '2: ends at 7, not 8',
     ],
     [
       'a group that ends elsewhere, with another behind it',
       [
         '## struct s, 8 bytes',
-        '### One (0–7)',
-        ...FIELDS,
-        '| 0 | `a` | u32 | | | |',
-        '### Two (4–7)',
-        ...FIELDS,
-        '| 4 | `b` | u32 | | | |',
+        table('### One (0–7)', FIELDS, '0 | a | u32'),
+        table('### Two (4–7)', FIELDS, '4 | b | u32'),
       ],
-      ['x.md:2: ends at 3, not 7'],
+      '2: ends at 3, not 7',
     ],
     [
       'a group without a table',
-      ['## struct s, 4 bytes', ...FIELDS, '| 0 | `a` | u32 | | | |', '### More (4–7)'],
-      ['x.md:5: the heading names bytes, but no table follows'],
+      [struct(4, '0 | a | u32'), '### More (4–7)'],
+      '5: the heading names bytes, but no table follows',
     ],
     [
       'a cell too many',
-      ['## struct s, 4 bytes', ...FIELDS, '| 0 | `a` | u32 | | | | |'],
-      ['x.md:4: 7 cells under 6 columns', 'x.md:1: s ends at 0, not at 4'],
+      [struct(4), '| 0 | `a` | u32 | | | | |'],
+      ['4: 7 cells under 6 columns', '1: s ends at 0, not at 4'],
     ],
-    ['a cell too few', ['## bits b', ...BITS, '| 0 | `a` |'], ['x.md:4: 2 cells under 3 columns']],
-    [
-      'a bit twice',
-      ['## bits b', ...BITS, '| 0 | `a` | |', '| 0 | `c` | |'],
-      ['x.md:5: 0 c stands in this table twice'],
-    ],
-    [
-      'a bit by the name of another',
-      ['## bits b', ...BITS, '| 0 | `a` | |', '| 1 | `a` | |'],
-      ['x.md:5: 1 a stands in this table twice'],
-    ],
-    ['a bit that is none', ['## bits b', ...BITS, '| 64 | `a` | |'], ['x.md:4: "64" is not a bit']],
-    ['a bit by a name that is none', ['## bits b', ...BITS, '| 0 | `A` | |'], ['x.md:4: "A" is not a name']],
+    ['a cell too few', [table('bits b', BITS), '| 0 | `a` |'], '4: 2 cells under 3 columns'],
+    ['a bit twice', table('bits b', BITS, '0 | a', '0 | c'), '5: 0 c stands in this table twice'],
+    ['a bit by the name of another', table('bits b', BITS, '0 | a', '1 | a'), '5: 1 a stands in this table twice'],
+    ['a bit that is none', table('bits b', BITS, '64 | a'), '4: "64" is not a bit'],
+    ['a bit by a name that is none', table('bits b', BITS, '0 | A'), '4: "A" is not a name'],
     [
       'a set that is neither fast nor slow',
-      ['## sets valid', ...SETS, '| 0 | `a` | often | |'],
-      ['x.md:4: "often" is neither fast nor slow'],
+      table('sets valid', SETS, '0 | a | often'),
+      '4: "often" is neither fast nor slow',
     ],
-    [
-      'a value twice',
-      ['## enum e', ...ENUM, '| 0 | `a` | |', '| 0 | `b` | |'],
-      ['x.md:5: 0 b stands in this table twice'],
-    ],
-    ['a value that is none', ['## enum e', ...ENUM, '| -1 | `a` | |'], /^x\.md:4: "-1" is not a value$/m],
+    ['a value twice', table('enum e', ENUM, '0 | a', '0 | b'), '5: 0 b stands in this table twice'],
+    ['a value that is none', table('enum e', ENUM, '-1 | a'), /^4: "-1" is not a value$/m],
     // The generated names are an array, and a name's index in it is its value.
-    [
-      'values with a hole',
-      ['## enum e', ...ENUM, '| 0 | `a` | |', '| 2 | `b` | |'],
-      ['x.md:5: 2 b stands where 1 should'],
-    ],
+    ['values with a hole', table('enum e', ENUM, '0 | a', '2 | b'), '5: 2 b stands where 1 should'],
     [
       'values out of order',
-      ['## enum e', ...ENUM, '| 1 | `a` | |', '| 0 | `b` | |'],
-      ['x.md:4: 1 a stands where 0 should', 'x.md:5: 0 b stands where 1 should'],
+      table('enum e', ENUM, '1 | a', '0 | b'),
+      ['4: 1 a stands where 0 should', '5: 0 b stands where 1 should'],
     ],
-    [
-      'a struct twice',
-      [
-        '## struct s, 1 bytes',
-        ...FIELDS,
-        '| 0 | `a` | u8 | | | |',
-        '## struct s, 1 bytes',
-        ...FIELDS,
-        '| 0 | `a` | u8 | | | |',
-      ],
-      ['x.md:5: there is a struct s already'],
-    ],
+    ['a struct twice', [struct(1, '0 | a | u8'), struct(1, '0 | a | u8')], '5: there is a struct s already'],
     [
       'a range of a field that the report has not',
-      [...REPORT, '## ranges', ...RANGES, '| `c` | 0 | 4 | none |'],
-      ['x.md:15: report has no field "c"'],
+      [REPORT, table('ranges', RANGES, 'c | 0 | 4 | none')],
+      '15: report has no field "c"',
     ],
     [
       'a range that runs backwards',
-      [...REPORT, '## ranges', ...RANGES, '| `a` | 0 | 4 | none |', '| `b` | 5 | 4 | none |'],
-      ['x.md:16: b: 5 to 4 is not a range'],
+      [REPORT, table('ranges', RANGES, 'a | 0 | 4 | none', 'b | 5 | 4 | none')],
+      '16: b: 5 to 4 is not a range',
     ],
-    [
-      'a range without a number',
-      [...REPORT, '## ranges', ...RANGES, '| `a` | few | 4 | none |'],
-      /^x\.md:15: a: .* is not a range$/,
-    ],
+    ['a range without a number', [REPORT, table('ranges', RANGES, 'a | few | 4 | none')], /^15: a: .* is not a range$/],
     [
       'a range with a reason that nobody knows',
-      [...REPORT, '## ranges', ...RANGES, '| `a` | 0 | 4 | taste |'],
-      ['x.md:15: a: there is no reason "taste"'],
+      [REPORT, table('ranges', RANGES, 'a | 0 | 4 | taste')],
+      '15: a: there is no reason "taste"',
     ],
     // The limits in the C table have 32 bits, and validation copies the field's bytes into a 32-bit variable.
     [
       'a range of a field of 64 bits',
-      [...REPORT, '## ranges', ...RANGES, '| `big` | 0 | 4 | none |'],
-      ['x.md:15: big: a range of u64 is not checked'],
+      [REPORT, table('ranges', RANGES, 'big | 0 | 4 | none')],
+      '15: big: a range of u64 is not checked',
     ],
-    [
-      'a constant that has no room',
-      ['## constants c', ...CONSTANTS, '| `a` | u8 | 256 | |'],
-      ['x.md:4: 256 is not a valid u8'],
-    ],
-    [
-      'text that has no room',
-      ['## constants c', ...CONSTANTS, '| `a` | u16 | `"abc"` | |'],
-      ['x.md:4: "abc" is not a valid u16'],
-    ],
-    [
-      'a constant that is none',
-      ['## constants c', ...CONSTANTS, '| `a` | u8 | -1 | |'],
-      ['x.md:4: "-1" is not a value'],
-    ],
-    [
-      'a constant below zero',
-      ['## constants c', ...CONSTANTS, '| `a` | i8 | 1 | |'],
-      ['x.md:4: "i8" is not a type of a constant'],
-    ],
+    ['a constant that has no room', table('constants c', CONSTANTS, 'a | u8 | 256'), '4: 256 is not a valid u8'],
+    ['text that has no room', table('constants c', CONSTANTS, 'a | u16 | `"abc"`'), '4: "abc" is not a valid u16'],
+    ['a constant that is none', table('constants c', CONSTANTS, 'a | u8 | -1'), '4: "-1" is not a value'],
+    ['a constant below zero', table('constants c', CONSTANTS, 'a | i8 | 1'), '4: "i8" is not a type of a constant'],
     [
       'a constant twice',
-      ['## constants c', ...CONSTANTS, '| `a` | u8 | 1 | |', '| `a` | u8 | 1 | |'],
-      ['x.md:5: a stands in this table twice'],
+      table('constants c', CONSTANTS, 'a | u8 | 1', 'a | u8 | 1'),
+      '5: a stands in this table twice',
     ],
-    ['a term by a name that is none', ['## terms t', ...TERMS, '| `A` | 0 | 0 | |'], ['x.md:4: "A" is not a name']],
+    ['a term by a name that is none', table('terms t', TERMS, 'A | 0 | 0'), '4: "A" is not a name'],
     [
       'two terms of one number',
-      ['## terms t', ...TERMS, '| `a` | 0 | 0 | |', '| `b` | 0 | 1 | |'],
-      ['x.md:5: b has value 0, where 1 should be'],
+      table('terms t', TERMS, 'a | 0 | 0', 'b | 0 | 1'),
+      '5: b has value 0, where 1 should be',
     ],
     [
       'terms of which none is listed first',
-      ['## terms t', ...TERMS, '| `a` | 0 | 1 | |', '| `b` | 1 | 2 | |'],
-      ['x.md:4: a has rank 1, where 0 should be'],
+      table('terms t', TERMS, 'a | 0 | 1', 'b | 1 | 2'),
+      '4: a has rank 1, where 0 should be',
     ],
     [
       'a term without how long it has to be absent, where others have it',
-      ['## terms t', ...QUIET, '| `a` | 0 | 0 | 2 h | |', '| `b` | 1 | 1 | | |', '| `c` | 2 | 2 | 0 s | |'],
-      ['x.md:5: "" is not a valid quiet; write 10 min', 'x.md:6: "0 s" is not a valid quiet; write 10 min'],
+      table('terms t', QUIET, 'a | 0 | 0 | 2 h', 'b | 1 | 1', 'c | 2 | 2 | 0 s'),
+      ['5: "" is not a valid quiet; write 10 min', '6: "0 s" is not a valid quiet; write 10 min'],
     ],
-    ['a term without a number', ['## terms t', ...TERMS, '| `a` | | 0 | |'], ['x.md:4: "" is not a valid value']],
+    ['a term without a number', table('terms t', TERMS, 'a | | 0'), '4: "" is not a valid value'],
     [
       'a source of a set that is not slow',
-      ['## sets valid', ...SETS, '| 0 | `a` | fast | |', '## sources s', ...SOURCES, '| `x` | `a` | | | | |'],
-      ['x.md:8: there is no slow set "a"'],
+      [table('sets valid', SETS, '0 | a | fast'), table('sources s', SOURCES, 'x | `a`')],
+      '8: there is no slow set "a"',
     ],
     [
       'a set of two sources, and one of none',
-      [
-        ...['## sets valid', ...SETS, '| 0 | `a` | slow | |', '| 1 | `b` | slow | |'],
-        ...['## sources s', ...SOURCES, '| `x` | `a` | | | | |', '| `y` | `a` | | | | |'],
-      ],
-      ['x.md:10: a has a source already', 'x.md:9: the slow set b has no source'],
+      [table('sets valid', SETS, '0 | a | slow', '1 | b | slow'), table('sources s', SOURCES, 'x | `a`', 'y | `a`')],
+      ['10: a has a source already', '9: the slow set b has no source'],
     ],
-    [
-      'a source of a flag that is none',
-      ['## sources s', ...SOURCES, '| `x` | | `f` | | | |'],
-      ['x.md:4: "bits flags" has no f'],
-    ],
+    ['a source of a flag that is none', table('sources s', SOURCES, 'x | | `f`'), '4: "bits flags" has no f'],
     [
       'a period in another unit',
-      ['## sources s', ...SOURCES, '| `x` | | | 10 | | |'],
-      ['x.md:4: "10" is not a valid period; write 10 s, or nothing'],
+      table('sources s', SOURCES, 'x | | | 10'),
+      '4: "10" is not a valid period; write 10 s, or nothing',
     ],
     [
       'a source that is perhaps rated',
-      ['## sources s', ...SOURCES, '| `x` | | | | | no |'],
-      ['x.md:4: "no" is neither yes nor nothing'],
+      table('sources s', SOURCES, 'x | | | | | no'),
+      '4: "no" is neither yes nor nothing',
     ],
   ];
   for (const [what, lines, expected] of mistakes)
     t.test(what, async t => {
       const found = problems(lines);
       if (expected instanceof RegExp) t.match(found.join('\n'), expected, `found: ${JSON.stringify(found)}`);
-      else t.strictSame(found, expected);
+      else t.strictSame(found, [expected].flat());
     });
-  t.end();
 });
 
 t.test('every mistake is reported, in all documents at once', async t => {
-  const first = ['## struct one, 4 bytes', ...FIELDS, '| 0 | `a` | u32 | | | |', '| 4 | `a` | u8 | | | |'];
-  const second = ['', '## struct two, 4 bytes', ...FIELDS, '| 0 | `b` | three | | | |'];
+  const first = table('struct one, 4 bytes', FIELDS, '0 | a | u32', '4 | a | u8');
+  const second = ['', ...table('struct two, 4 bytes', FIELDS, '0 | b | three')];
   try {
     compile(
       [
@@ -778,40 +632,26 @@ t.test('every mistake is reported, in all documents at once', async t => {
 
 t.test('the compiler knows no product: it compiles a document of another product with other names', async t => {
   const document = [
-    '## struct letter, 8 bytes',
-    '| offset | field | type | unit | kind | set |',
-    '| - | - | - | - | - | - |',
-    '| 0 | `weight` | u16 | g | gauge | scales |',
-    '| 2 | `colour` | u8 | enum paint | state | |',
-    '| 3 | `spare` | u8 | | reserved | |',
-    '| 4 | `stamps` | u32 | | counter | purse |',
-    '## sets known',
-    ...SETS,
-    '| 0 | `scales` | slow | |',
-    '| 1 | `purse` | slow | |',
-    '## enum paint',
-    ...ENUM,
-    '| 0 | `red` | |',
-    '| 1 | `blue` | |',
-    '## enum grounds',
-    ...ENUM,
-    '| 0 | `fine` | |',
-    '| 1 | `heavy` | |',
-    '| 2 | `odd` | |',
-    '## ranges',
-    ...RANGES,
-    '| `weight` | 1 | 50 | heavy |',
-    '## constants post',
-    ...CONSTANTS,
-    '| `horn` | u32 | `"POST"` | |',
-    '## terms mood',
-    ...QUIET,
-    '| `glad` | 0 | 1 | 2 min | well \\| good |',
-    '| `sad` | 1 | 0 | 1 h | |',
-    '## sources desk',
-    ...SOURCES,
-    '| `office` | `scales`, `purse` | | 3 s | | yes |',
-  ].join('\n');
+    table(
+      'struct letter, 8 bytes',
+      FIELDS,
+      ...[
+        '0 | weight | u16 | g | gauge | scales',
+        '2 | colour | u8 | enum paint | state',
+        '3 | spare | u8 | | reserved',
+      ],
+      '4 | stamps | u32 | | counter | purse',
+    ),
+    table('sets known', SETS, '0 | scales | slow', '1 | purse | slow'),
+    table('enum paint', ENUM, '0 | red', '1 | blue'),
+    table('enum grounds', ENUM, '0 | fine', '1 | heavy', '2 | odd'),
+    table('ranges', RANGES, 'weight | 1 | 50 | heavy'),
+    table('constants post', CONSTANTS, 'horn | u32 | `"POST"`'),
+    table('terms mood', QUIET, 'glad | 0 | 1 | 2 min | well \\| good', 'sad | 1 | 0 | 1 h'),
+    table('sources desk', SOURCES, 'office | `scales`, `purse` | | 3 s | | yes'),
+  ]
+    .flat()
+    .join('\n');
   const notice = 'Made of post.md.';
   const names = { prefix: 'mail', notice, message: 'letter', reasons: 'grounds', beyond: 'odd' };
   const contract = compile([{ path: 'post.md', text: document }], names);
@@ -857,32 +697,16 @@ t.test('hashes', async t => {
     '| 0 | `alpha` | u32 | ms | gauge | rain | /proc/alpha | meant | unmeant |',
     '| 4 | `beta` | u32 | | gauge | | | | |',
     '| 8 | `gamma` | u8[8] | bits colour | state | | | | |',
-    '## sets valid',
-    ...SETS,
-    '| 0 | `rain` | fast | a gauge |',
-    '## bits colour',
-    ...BITS,
-    '| 3 | `red` | like a rose |',
-    '## enum reason',
-    ...ENUM,
-    '| 0 | `none` | no reason |',
-    '## ranges',
-    'What is refused.',
-    ...RANGES,
-    '| `beta` | 1 | 4 | none |',
-    '## word pair, 64 bits',
-    ...WORD,
-    '| 63–20 | `upper` | ms | the time |',
-    '| 19–0 | `lower` | id | the rest |',
-    '## constants numbers',
-    ...CONSTANTS,
-    '| `one` | u8 | 1 | |',
-    '## terms mood',
-    ...TERMS,
-    '| `glad` | 0 | 0 | |',
+    ...table('sets valid', SETS, '0 | rain | fast | a gauge'),
+    ...table('bits colour', BITS, '3 | red | like a rose'),
+    ...table('enum reason', ENUM, '0 | none | no reason'),
+    ...table('ranges\nWhat is refused.', RANGES, 'beta | 1 | 4 | none'),
+    ...table('word pair, 64 bits', WORD, '63–20 | upper | ms | the time', '19–0 | lower | id | the rest'),
+    ...table('constants numbers', CONSTANTS, 'one | u8 | 1'),
+    ...table('terms mood', TERMS, 'glad | 0 | 0'),
   ].join('\n');
   const hash = (text: string) => compile([{ path: 'proto/x.md', text }], NAMES).hashes.get('x');
-  const table: [what: string, from: string, to: string, hash: 'same' | 'another'][] = [
+  const changes: [what: string, from: string, to: string, hash: 'same' | 'another'][] = [
     ['the title', 'A title', 'Another title', 'same'],
     ['prose', 'Some prose.', 'Some other prose,\nwith a line more.', 'same'],
     ['a heading', 'and their prose', 'and words', 'same'],
@@ -915,7 +739,7 @@ t.test('hashes', async t => {
   ];
   const before = hash(document);
   t.type(before, 'bigint');
-  for (const [what, from, to, expected] of table) {
+  for (const [what, from, to, expected] of changes) {
     t.equal(document.split(from).length, 2, `${what}: the text to change is there once`);
     let changed = document.replace(from, to);
     // Another row then has to change as well, so that the document stays valid.

@@ -74,7 +74,7 @@ function valuesOf(snapshot: Snapshot): Attributes {
 
 // ---- the tests -------------------------------------------------------------------------------------------------------
 
-t.test('every metric of a default gmond, with the same facts', t => {
+t.test('every metric of a default gmond, with the same facts', async t => {
   const path = new URL('../../../test/vectors/gmond-metrics.json', import.meta.url);
   const { metrics } = JSON.parse(readFileSync(path, 'utf8')) as { metrics: string[] };
   const ours = new Set(OURS.map(({ name }) => name));
@@ -91,15 +91,13 @@ t.test('every metric of a default gmond, with the same facts', t => {
     GMOND.map(({ name }) => name),
     'and alone, in their order',
   );
-  t.end();
 });
 
-t.test('the values when everything is measured', t => {
+t.test('the values when everything is measured', async t => {
   t.same(valuesOf(board([node('n1')])), EXPECTED);
-  t.end();
 });
 
-t.test('what was not measured is left out', t => {
+t.test('what was not measured is left out', async t => {
   const lost: [set: SetName, names: string][] = [
     ['cpus', 'cpu_num'],
     ['cpu_mhz', 'cpu_speed'],
@@ -142,10 +140,9 @@ t.test('what was not measured is left out', t => {
   const always = ['boottime', 'gexec', 'held', 'root_readonly', 'report_age', 'clock_ahead', 'reports_lost'].sort();
   t.same([...touched, ...always].sort(), all, 'every metric but these hangs on a set');
   t.same(Object.keys(valuesOf(board([node('n1', 0, { valid: 0n })]))).sort(), always, 'nothing measured');
-  t.end();
 });
 
-t.test('old readings are like young ones, but for their age', t => {
+t.test('old readings are like young ones, but for their age', async t => {
   const text = (age: number, valid: bigint) =>
     documentOf(board([node('n1', age, { valid }), node('n2', 1, { valid })], { header: { listening_since_ns: 0n } }));
   const sets = [...Object.values(bits.valid).map(bit => ALL & ~(1n << BigInt(bit))), ALL, 0n];
@@ -165,10 +162,9 @@ t.test('old readings are like young ones, but for their age', t => {
     });
     for (const old of others) t.ok(old === young, `valid ${i}`);
   }
-  t.end();
 });
 
-t.test('no rate, no metric', t => {
+t.test('no rate, no metric', async t => {
   const traffic = /^(bytes|pkts)_/;
   const rated =
     /^(bytes|pkts)_|^cpu_(user|nice|system|idle|wio|steal)$|^swap_(in|out)$|^disk_(read|write)$|^fabric_|^power_(cpu|dram)$/;
@@ -197,10 +193,9 @@ t.test('no rate, no metric', t => {
   const sums = textOf(documents.gmetad({ ...EVERYTHING, summary: true }, LOCALTIME));
   const numbers = (metric: string) => new RegExp(`<METRICS NAME="${metric}"[^>]* NUM="(\\d)"`).exec(sums)?.[1];
   t.strictSame([numbers('bytes_in'), numbers('bytes_out')], ['1', '2']);
-  t.end();
 });
 
-t.test('single readings at their limits', t => {
+t.test('single readings at their limits', async t => {
   const cases: [Encodable<'report'>, metric: string, value: string | undefined][] = [
     [{ runnable: 1 }, 'proc_run', '0'],
     [{ runnable: 0 }, 'proc_run', '0'],
@@ -220,10 +215,9 @@ t.test('single readings at their limits', t => {
     const found = valuesOf(board([node('n1', 0, changed)]));
     t.equal(found[metric], value, `${metric} of ${Object.keys(changed)}`);
   }
-  t.end();
 });
 
-t.test('a host', t => {
+t.test('a host', async t => {
   const address = [...new Array(10).fill(0), 255, 255, 10, 1, 2, 3];
   t.same(hostOf(board([{ ...node('n1', 3.9), address }])).attributes, {
     NAME: 'n1',
@@ -245,10 +239,9 @@ t.test('a host', t => {
     t.match({ TN, DMAX }, { TN: '3', DMAX: '0' });
     t.match(TMAX, /^\d+$/);
   }
-  t.end();
 });
 
-t.test('TN says up, or down', t => {
+t.test('TN says up, or down', async t => {
   const slow = { interval_ms: 600_000 };
   const goodbye = { flags: 1 << bits.flags.goodbye };
   const long = { header: { listening_since_ns: 0n } };
@@ -275,10 +268,9 @@ t.test('TN says up, or down', t => {
   const never = hostOf(board([{ name: 'n1' }], { header: { listening_since_ns: NOW - 100n * S } }));
   t.match(never.attributes, { TN: '180', REPORTED: String(LOCALTIME - 180), GMOND_STARTED: '0', IP: 'unspecified' });
   t.same(never.metrics, {}, 'never: no metrics');
-  t.end();
 });
 
-t.test('a failed monitor is not blamed on the nodes', t => {
+t.test('a failed monitor is not blamed on the nodes', async t => {
   // The times of 600 s ago, the last heartbeat.
   const heartbeat = { heartbeat_ns: NOW - 600n * S, listening_since_ns: NOW - 900n * S };
   const retired = { state: 1n << BigInt(bits.board_state.retired) };
@@ -309,10 +301,9 @@ t.test('a failed monitor is not blamed on the nodes', t => {
   const { hosts } = parse(documentOf(board(nodes, { header: heartbeat })));
   t.equal(hosts.live?.metrics.load_one?.TN, '602', 'the age of the readings goes on');
   t.notMatch(documentOf(board([node('n1')])), /<!--/);
-  t.end();
 });
 
-t.test('the cluster', t => {
+t.test('the cluster', async t => {
   const { cluster } = parse(documentOf(board([], { header: { cluster_name: '' } })));
   const unspecified = 'unspecified';
   t.same(cluster, {
@@ -324,10 +315,9 @@ t.test('the cluster', t => {
   });
   t.equal(parse(documentOf(board([]))).cluster.NAME, 'test');
   t.equal(parse(documentOf(board([]), 'other')).cluster.NAME, 'other');
-  t.end();
 });
 
-t.test('safe names', t => {
+t.test('safe names', async t => {
   const cases: [from: string, to: string][] = [
     ['node-1.example_x', 'node-1.example_x'],
     ['', 'unspecified'],
@@ -342,10 +332,9 @@ t.test('safe names', t => {
     ['x'.repeat(400), 'x'.repeat(NAME_MAX)],
   ];
   for (const [from, to] of cases) t.equal(safe(from, 'name'), to, JSON.stringify(from.slice(0, 20)));
-  t.end();
 });
 
-t.test('safe values', t => {
+t.test('safe values', async t => {
   const cases: [from: string, to: string][] = [
     ['6.1.0-25-amd64', '6.1.0-25-amd64'],
     ['', ''],
@@ -359,10 +348,9 @@ t.test('safe values', t => {
   for (const [from, to] of cases) t.equal(safe(from, 'value'), to, JSON.stringify(from.slice(0, 20)));
   const longest = Math.max(...METRICS.map(m => JSON.stringify(Object.values(m)).length));
   t.ok(3 * VALUE_MAX < 1572 && VALUE_MAX + longest + 100 < 1572, 'gmetad has room for all of it');
-  t.end();
 });
 
-t.test('decimals', t => {
+t.test('decimals', async t => {
   const page = new Page(64);
   const decimal = (value: number, digits: number) => {
     page.length = 0;
@@ -399,10 +387,9 @@ t.test('decimals', t => {
     return Math.abs(Number(decimal(value, digits)) - Number(value.toFixed(digits))) <= 1.001 / 10 ** digits;
   });
   fc.assert(small, { seed: 51, numRuns: runsOf(20_000) });
-  t.end();
 });
 
-t.test('forms', t => {
+t.test('forms', async t => {
   const into = Buffer.alloc(256, '?');
   /** What is printed at byte 3 of so many. */
   const printed = (text: string, gaps: number[], values: number[], texts = '', room = into.length) => {
@@ -469,7 +456,6 @@ t.test('forms', t => {
     t.throws(() => printed(...parts), error, what);
   const empty = template(into, new Uint32Array(), new Float64Array(), into);
   t.throws(() => empty(into, 257, 0), RangeError, 'no such byte');
-  t.end();
 });
 
 function hostile(bytes: Uint8Array): string {
@@ -478,7 +464,7 @@ function hostile(bytes: Uint8Array): string {
   return documentOf(board(nodes, { cluster: bytes }));
 }
 
-t.test('hostile strings', t => {
+t.test('hostile strings', async t => {
   for (const [what, bytes] of HOSTILE) {
     const document = hostile(bytes);
     t.equal(clean(document), undefined, what);
@@ -487,10 +473,9 @@ t.test('hostile strings', t => {
     t.equal(Object.keys(hosts.n1!.metrics).length, METRICS.length, `${what}: the metrics are there`);
     t.match(cluster.NAME, /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/, `${what}: the cluster has a name`);
   }
-  t.end();
 });
 
-t.test('any bytes at all in a report', t => {
+t.test('any bytes at all in a report', async () => {
   const bytes = fc.uint8Array({ minLength: structs.report.bytes, maxLength: structs.report.bytes });
   const property = fc.property(bytes, bytes, (before, after) => {
     const raw = bytesOf([node('n1')]);
@@ -504,10 +489,9 @@ t.test('any bytes at all in a report', t => {
     return clean(document) === undefined && plain;
   });
   fc.assert(property, { seed: 50, numRuns: runsOf(300) });
-  t.end();
 });
 
-t.test('xmllint finds the documents valid', needsXmllint, t => {
+t.test('xmllint finds the documents valid', needsXmllint, async t => {
   const cases: [what: string, document: string][] = [
     ['an empty board', documentOf(board([]))],
     [
@@ -524,10 +508,9 @@ t.test('xmllint finds the documents valid', needsXmllint, t => {
     '',
     'and could find one invalid',
   );
-  t.end();
 });
 
-t.test('a document is made piece by piece, and half of one leaves nothing behind', t => {
+t.test('a document is made piece by piece, and half of one leaves nothing behind', async t => {
   const nodes = Array.from({ length: 50 }, (_, i) => node(`n${i}`));
   let taken = 0;
   const pieces = function* () {
@@ -547,10 +530,9 @@ t.test('a document is made piece by piece, and half of one leaves nothing behind
   t.match(rest, /^<HOST NAME="n16"/);
   t.equal(rest.match(/<HOST /g)?.length, 34);
   t.equal(textOf(documents.gmond(LOCALTIME)), documentOf(board(nodes)), 'the same of one large piece');
-  t.end();
 });
 
-t.test('what is sent late was read late: a piece is sent before the next one is read', t => {
+t.test('what is sent late was read late: a piece is sent before the next one is read', async t => {
   // The longest hosts: every metric, with its longest value.
   const longest = (i: number) => {
     const release = Buffer.alloc(64, 'r');
@@ -570,10 +552,9 @@ t.test('what is sent late was read late: a piece is sent before the next one is 
   for (const page of documents.gmond(LOCALTIME)) sent += textOf([page]).match(/<HOST /g)?.length ?? 0;
   t.equal(sent, nodes.length);
   t.ok(asked.length > 4 && asked.every(count => count < 100), `in pieces of ${asked[0]}`);
-  t.end();
 });
 
-t.test('queries', t => {
+t.test('queries', async t => {
   const cases: [line: string, query: ReturnType<typeof parseQuery>][] = [
     ['/', EVERYTHING],
     ['//', EVERYTHING],
@@ -601,10 +582,9 @@ t.test('queries', t => {
     [`/${'x'.repeat(2048)}`, undefined],
   ];
   for (const [line, query] of cases) t.same(parseQuery(line), query, JSON.stringify(line.slice(0, 40)));
-  t.end();
 });
 
-t.test("gmetad's answers", needsXmllint, t => {
+t.test("gmetad's answers", needsXmllint, async t => {
   const alpha = board([node('a1'), node('a2', 0, { load1_c: 66 }), node('a3', 99)], {
     header: { cluster_name: 'alpha' },
   });
@@ -659,10 +639,9 @@ t.test("gmetad's answers", needsXmllint, t => {
   const ofOne = answer('/beta?filter=summary');
   t.same([Object.keys(ofOne.clusters), ofOne.clusters.beta!.sums.load_one!.SUM], [['beta'], '12.34']);
   t.notMatch(ofOne.grid, /<HOSTS/, 'the grid has no sums of its own then');
-  t.end();
 });
 
-t.test('sums while the wall clock stands still', t => {
+t.test('sums while the wall clock stands still', async t => {
   let now = NOW;
   let nodes = [node('n1')];
   const look = () => snapshotOf('test', bytesOf(nodes, { now }), { nowNs: now, realNs: 0n, nodes: nodes.length });
@@ -673,10 +652,9 @@ t.test('sums while the wall clock stands still', t => {
   t.equal(up(), '1', 'made once in a second');
   now += S;
   t.equal(up(), '2', 'and anew in the next, though LOCALTIME is the same');
-  t.end();
 });
 
-t.test('a cluster without a board is left out, and without any there is no document', t => {
+t.test('a cluster without a board is left out, and without any there is no document', async t => {
   const there = sourceOf(board([node('n1')]));
   const gone = () => {
     throw new NoBoard('absent', '/nowhere', 'no board');
@@ -692,7 +670,6 @@ t.test('a cluster without a board is left out, and without any there is no docum
     t.throws(() => textOf(new Documents([missing, missing]).gmetad(query, LOCALTIME)), /no board/, line);
   }
   t.throws(() => [...new Documents([missing]).gmond(LOCALTIME)].length, /no board/);
-  t.end();
 });
 
 // ---- the verb, on boards in files ------------------------------------------------------------------------------------
@@ -702,7 +679,7 @@ function run(...argv: string[]) {
   return { code: status, out: stdout, err: stderr };
 }
 
-t.test('the verb prints a board', t => {
+t.test('the verb prints a board', async t => {
   const path = join(t.testdir(), 'board');
   writeBoard(path, [node('n1'), { name: 'n2' }], beating());
   const { code, out, err } = run('--board', path, '--owner', 'root');
@@ -712,10 +689,9 @@ t.test('the verb prints a board', t => {
   t.ok(Math.abs(Number(cluster.LOCALTIME) - Date.now() / 1000) < 60, 'LOCALTIME is the time of day');
   t.match([hosts.n1?.attributes.TN, hosts.n2?.attributes.TN], [/^[0-3]$/, '100']);
   t.equal(Object.keys(hosts.n1?.metrics ?? {}).length, METRICS.length);
-  t.end();
 });
 
-t.test('the verb and a stalled board', t => {
+t.test('the verb and a stalled board', async t => {
   const path = join(t.testdir(), 'board');
   const now = process.hrtime.bigint();
   writeBoard(path, [node('n1', 21)], {
@@ -726,17 +702,15 @@ t.test('the verb and a stalled board', t => {
   t.equal(code, 4);
   t.equal(parse(out).hosts.n1?.attributes.TN, '1', 'printed all the same');
   t.match(err, /^beoboard xml: \/.+\/board: stalled, its heartbeat is 2\d\.\ds old; [^\n]+\n$/);
-  t.end();
 });
 
-t.test('the verb without a board', t => {
+t.test('the verb without a board', async t => {
   const dir = t.testdir({ board: 'x'.repeat(2000) });
   for (const path of ['/nonexistent/board', join(dir, 'board')])
     t.match(run('--board', path), { code: 4, out: '', err: /^beoboard xml: \/.+: [^\n]+\n$/ }, path);
-  t.end();
 });
 
-t.test('the verb and a reader that closes the pipe', t => {
+t.test('the verb and a reader that closes the pipe', async t => {
   const path = join(t.testdir(), 'board');
   // More than a pipe can hold.
   writeBoard(
@@ -749,10 +723,9 @@ t.test('the verb and a reader that closes the pipe', t => {
     encoding: 'utf8',
   });
   t.same([status, stdout, stderr], [0, '<?xml', '']);
-  t.end();
 });
 
-t.test('what the board remembers of a node stands in a comment before it', needsXmllint, t => {
+t.test('what the board remembers of a node stands in a comment before it', needsXmllint, async t => {
   const counted = (when: number) => (ago: number) => ({ valid: validOf('vmstat'), oom_kills: ago > when ? 7 : 8 });
   const both = (ago: number) => (ago > 60 || ago < 20 ? counted(5)(ago) : undefined);
   const snapshot = writtenBoard(t, { killed: counted(40), both, well: counted(200) }).snapshot();
@@ -764,11 +737,9 @@ t.test('what the board remembers of a node stands in a comment before it', needs
     ['both', /^both: silent once in 1m40s, last for 42\.0s until 19\.\ds ago; recent problems: oom 5\.\ds ago\.$/],
   ]);
   t.equal(said.length, 2, 'of others nothing is said');
-  t.end();
 });
 
-t.test('the verb refuses what it does not know', t => {
+t.test('the verb refuses what it does not know', async t => {
   for (const argv of [['--owner', 'no-such-user-here'], ['--json']])
     t.match(run(...argv), { code: 2, out: '', err: /^beoboard xml: [^\n]+\n$/ }, argv.join(' '));
-  t.end();
 });

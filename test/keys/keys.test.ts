@@ -24,7 +24,7 @@ const tagOf = (report: Uint8Array) => Buffer.from(report.subarray(TAG)).toString
 const expected = (report: Uint8Array, key: Buffer) =>
   createHmac('sha256', key).update(report.subarray(0, TAG)).digest('hex').slice(0, 32);
 
-t.test('the vectors of the contract', t => {
+t.test('the vectors of the contract', async t => {
   const text = readFileSync(join(ROOT, 'proto', 'stat-v1.md'), 'utf8');
   const [, nodeKey] = /\| `node1` \| `([0-9a-f]{64})` \|/.exec(text) ?? [];
   const [, clusterTag, nodeTag] =
@@ -42,10 +42,9 @@ t.test('the vectors of the contract', t => {
       'nothing else is touched',
     );
   }
-  t.end();
 });
 
-t.test('lines of a key file', t => {
+t.test('lines of a key file', async t => {
   const hex = CLUSTER.toString('hex');
   t.strictSame(parseKeys(`7 cluster ${hex}\n`), [{ id: 7, node: undefined, secret: CLUSTER }]);
   t.strictSame(parseKeys(`65535 node node1 ${hex.toUpperCase()}\n0 cluster ${hex}`), [
@@ -82,7 +81,6 @@ t.test('lines of a key file', t => {
     t.type(message, 'string', JSON.stringify(text.slice(0, 12)));
     t.notOk(message?.includes(hex.slice(1, 20)), 'no message shows a key');
   }
-  t.end();
 });
 
 /** The only report of a sender with this key file. */

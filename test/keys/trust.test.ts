@@ -102,12 +102,11 @@ function bench(t: Test, trust: Trust | undefined, more: Partial<BoardOptions> = 
   };
 }
 
-t.test('random messages and keys have the same HMAC by OpenSSL, by our own code, and by node:crypto', t => {
+t.test('random messages and keys have the same HMAC by OpenSSL, by our own code, and by node:crypto', async t => {
   agree(t, 5000);
-  t.end();
 });
 
-t.test('the vectors of the contract are accepted, and no other', t => {
+t.test('the vectors of the contract are accepted, and no other', async t => {
   const section = readFileSync(join(ROOT, 'proto', 'stat-v1.md'), 'utf8').split('\n## Vectors\n')[1] ?? '';
   const vector = new Uint8Array(REPORT_BYTES);
   for (const [, offset = '', hex = ''] of section.matchAll(/^ *(\d+) {2}([0-9a-f ]+)$/gm))
@@ -131,10 +130,9 @@ t.test('the vectors of the contract are accepted, and no other', t => {
     t.equal(b.lay(report), 'accepted', alg);
     t.equal(b.node('n0117.rack4')?.record.auth_proved, enums.auth_alg.indexOf(alg));
   }
-  t.end();
 });
 
-t.test('what a receiver requires', t => {
+t.test('what a receiver requires', async t => {
   const own = nodeKey(ONE, 'node1');
   const table: [required: Trust['required'], key: Key | undefined, outcome: string][] = [
     ['none', undefined, 'accepted'],
@@ -162,19 +160,17 @@ t.test('what a receiver requires', t => {
     t.equal(b.header().refused[outcome as 'tag'] ?? 0, outcome === 'accepted' ? 0 : 1, 'and is counted');
     t.equal(b.next(key), outcome, 'the next is taken alike');
   }
-  t.end();
 });
 
-t.test('a receiver without keys takes a tagged report as if it had no tag', t => {
+t.test('a receiver without keys takes a tagged report as if it had no tag', async t => {
   const b = bench(t, undefined);
   t.equal(b.next(ONE), 'accepted');
   t.equal(b.next({ ...ONE, secret: TWO.secret }), 'accepted');
   t.equal(b.next(undefined), 'accepted');
   t.equal(b.node()?.record.auth_proved, 0, 'and nothing is proved');
-  t.end();
 });
 
-t.test('a node that has proved a key is rejected with a weaker one, until it is forgotten', t => {
+t.test('a node that has proved a key is rejected with a weaker one, until it is forgotten', async t => {
   const own = nodeKey(ONE, 'node1');
   const b = bench(t, trusting('none', ONE));
   t.equal(b.next(undefined), 'accepted');
@@ -200,10 +196,9 @@ t.test('a node that has proved a key is rejected with a weaker one, until it is 
   t.equal(b.next(own), 'accepted');
   t.strictSame(b.writer.forget(['node1']), [true]);
   t.equal(b.next(undefined), 'accepted');
-  t.end();
 });
 
-t.test('a forged report changes nothing of the order', t => {
+t.test('a forged report changes nothing of the order', async t => {
   const b = bench(t, trusting('cluster', ONE));
   t.equal(b.next(ONE), 'accepted');
   const before = b.node();
@@ -223,10 +218,9 @@ t.test('a forged report changes nothing of the order', t => {
   ]);
   t.strictSame(after?.report, before?.report);
   t.equal(b.next(ONE), 'accepted');
-  t.end();
 });
 
-t.test('a boot without an id is not remembered: a report from before another boot is a replay after it', t => {
+t.test('a boot without an id is not remembered: a report from before another boot is a replay after it', async t => {
   const b = bench(t, trusting('node', ONE));
   const key = nodeKey(ONE, 'node1');
   const old = signed({ boot_id: 0n, seq: 0, t_real_ns: REAL }, key);
@@ -235,10 +229,9 @@ t.test('a boot without an id is not remembered: a report from before another boo
   t.equal(b.lay(old), 'replay');
   t.equal(b.next(key, { boot_id: 0n, t_boot_ns: 5n }), 'accepted', 'and it comes back with an earlier uptime');
   t.match(b.node()?.record, { reboots: 2, refused: 1 });
-  t.end();
 });
 
-t.test('two keys are valid during a change of keys', t => {
+t.test('two keys are valid during a change of keys', async t => {
   const own = (key: Key) => nodeKey(key, 'node1');
   const b = bench(t, trusting('cluster', ONE));
   const change = (...keys: Key[]) => b.writer.change(writerOptions(options(b.path, trusting('cluster', ...keys))));
@@ -253,10 +246,9 @@ t.test('two keys are valid during a change of keys', t => {
   t.equal(b.next(own(TWO)), 'accepted');
   change({ ...TWO, secret: ONE.secret });
   t.equal(b.next(own(TWO)), 'tag', 'no derived key outlives its cluster key');
-  t.end();
 });
 
-t.test('keys of nodes stay with their names when records get other numbers', t => {
+t.test('keys of nodes stay with their names when records get other numbers', async t => {
   const b = bench(t, trusting('node', ONE));
   const names = ['node1', 'node2', 'node3'];
   const all = () => names.map(name => b.next(nodeKey(ONE, name), { hostname: name }));
@@ -267,7 +259,6 @@ t.test('keys of nodes stay with their names when records get other numbers', t =
   b.writer.change(writerOptions(options(b.path, trusting('node', ONE), { capacity: 3 })));
   t.strictSame(all(), ['accepted', 'accepted', 'accepted']);
   t.equal(b.next(nodeKey(ONE, 'node4'), { hostname: 'node4' }), 'full');
-  t.end();
 });
 
 const line = ({ id, node, secret }: Key) =>

@@ -468,7 +468,7 @@ function shuffle({ writer, lay, beat }: ReturnType<typeof liveBoard>, random: ()
   beat();
 }
 
-t.test('nodes that are forgotten in the middle of a document', t => {
+t.test('nodes that are forgotten in the middle of a document', async t => {
   const board = liveBoard(t, NODES, 1024);
   const exporter = new Exporter([new ScrapedBoard(undefined, board.path, undefined)]);
   const random = fc
@@ -489,7 +489,6 @@ t.test('nodes that are forgotten in the middle of a document', t => {
     least = Math.min(least, believed(document));
   }
   t.equal(least, NODES.length, 'of nobody it is said that nothing is known');
-  t.end();
 });
 
 t.test('nodes that are forgotten again and again while it is scraped', async t => {
@@ -776,7 +775,7 @@ t.test('beoboard metrics into a pipe that closes', async t => {
 
 // ---- the parsers of what clients say ---------------------------------------------------------------------------------
 
-t.test('whatever is asked for is taken, or refused with one line', t => {
+t.test('whatever is asked for is taken, or refused with one line', async t => {
   const word = fc.oneof(
     fc.constantFrom(
       '',
@@ -831,10 +830,9 @@ t.test('whatever is asked for is taken, or refused with one line', t => {
   t.doesNotThrow(() => fc.assert(property, { numRuns: 2000 }));
   t.doesNotThrow(() => fc.assert(raw, { numRuns: 2000 }));
   t.ok(taken > 0);
-  t.end();
 });
 
-t.test('whatever is accepted, one of the two formats is given', t => {
+t.test('whatever is accepted, one of the two formats is given', async t => {
   const piece = fc.oneof(
     fc.constantFrom(
       'application/openmetrics-text',
@@ -864,5 +862,4 @@ t.test('whatever is accepted, one of the two formats is given', t => {
       { numRuns: 2000 },
     ),
   );
-  t.end();
 });

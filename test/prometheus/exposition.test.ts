@@ -472,7 +472,7 @@ const READING = new Set(
 
 // ---- the tests -------------------------------------------------------------------------------------------------------
 
-t.test('what all GPUs have together is not known where one of them does not tell', t => {
+t.test('what all GPUs have together is not known where one of them does not tell', async t => {
   const gpu = [{ power_w: 300, mem_used_mib: 1024, mem_total_mib: 81_920, temp_degc: 2 }, { power_w: 65_535 }, {}];
   const document = metrics(new Exporter([boardOf(madeBoard([rich('n1', { gpu })])).board]));
   const of = (family: string) => toldOf(document, `beoboard_${family}`, 'n1');
@@ -481,10 +481,9 @@ t.test('what all GPUs have together is not known where one of them does not tell
   t.strictSame(of('gpu_power_watts'), { 0: 300, 2: 0 });
   t.strictSame(of('gpu_memory_used_bytes'), { 0: 1024 * MIB });
   t.equal(of('node_gpu_temperature_celsius'), 2, 'the hottest, and not their number');
-  t.end();
 });
 
-t.test('every family of a node of which everything is known', t => {
+t.test('every family of a node of which everything is known', async t => {
   const snapshot = madeBoard([rich('n1')]);
   const node = snapshot.node(0);
   const exporter = new Exporter([boardOf(snapshot).board]);
@@ -508,10 +507,9 @@ t.test('every family of a node of which everything is known', t => {
       t.ok(close(found, expected), `${name}: ${JSON.stringify(found)}, not ${JSON.stringify(expected)}`);
     }
   }
-  t.end();
 });
 
-t.test('both formats say the same, and each label that there may be', t => {
+t.test('both formats say the same, and each label that there may be', async t => {
   const exporter = exporterOf(rich('n1'), { ...rich('n2'), age: 60 });
   const [text, open] = FORMATS.map(format => metrics(exporter, { format })) as [Exposition, Exposition];
   const own = (document: Exposition) =>
@@ -534,10 +532,9 @@ t.test('both formats say the same, and each label that there may be', t => {
     /fedcba98|0x|127\.0\.0\.1/,
     'no boot id, and no address but of two machines that report as one',
   );
-  t.end();
 });
 
-t.test('what is collected', t => {
+t.test('what is collected', async t => {
   const exporter = exporterOf(rich('n1'));
   const all = [...metrics(exporter).keys()];
   for (const collector of COLLECTORS) {
@@ -560,10 +557,9 @@ t.test('what is collected', t => {
   t.notOk(
     usual.has('beoboard_node_info') || usual.has('beoboard_interface_up') || usual.has('beoboard_gpu_power_watts'),
   );
-  t.end();
 });
 
-t.test('what was not measured is left out, and nothing else', t => {
+t.test('what was not measured is left out, and nothing else', async t => {
   const sets = Object.keys(bits.valid) as (keyof typeof bits.valid)[];
   const whole = metrics(exporterOf(rich('n1')));
   const names = (document: Exposition) => [...seriesOf(document).keys()].filter(key => key.includes('node="n1"'));
@@ -600,10 +596,9 @@ t.test('what was not measured is left out, and nothing else', t => {
     'what every report has',
   );
   t.doesNotThrow(() => nodeMetrics(exporterOf(rich('n1', { valid: 0n }))));
-  t.end();
 });
 
-t.test('readings are of live nodes alone, state, age and counts of all', t => {
+t.test('readings are of live nodes alone, state, age and counts of all', async t => {
   const nodes: [state: string, node: MadeNode][] = [
     ['live', rich('live')],
     ['uncertain', { ...rich('uncertain', { interval_ms: 1000 }), age: 7 }],
@@ -644,10 +639,9 @@ t.test('readings are of live nodes alone, state, age and counts of all', t => {
     ),
   );
   t.strictSame([...instances], ['live'], 'under the names of node_exporter there is no other');
-  t.end();
 });
 
-t.test('a receiver that is stalled', t => {
+t.test('a receiver that is stalled', async t => {
   const board = madeBoard([rich('n1'), { name: 'never' }], { heartbeat: 600, listened: 30_000 });
   const document = metrics(new Exporter([boardOf(board).board]));
   for (const name of ['n1', 'never']) {
@@ -667,10 +661,9 @@ t.test('a receiver that is stalled', t => {
   t.equal(own.get('beoboard_nodes{cluster="alpha",state="unknown"}'), 2);
   t.equal(own.get('beoboard_receiver_heartbeat_age_seconds{cluster="alpha"}'), 600);
   t.equal(nodeMetrics(new Exporter([boardOf(board).board])).size, 0, 'no readings');
-  t.end();
 });
 
-t.test('boards, receivers and links', t => {
+t.test('boards, receivers and links', async t => {
   const made: MadeBoard = {
     header: {
       capacity: 2048,
@@ -741,10 +734,9 @@ t.test('boards, receivers and links', t => {
     [...series.keys()].some(key => key.includes('other interfaces')),
     'by which nothing came',
   );
-  t.end();
 });
 
-t.test('CPU times never go back in a boot, and begin anew with another', t => {
+t.test('CPU times never go back in a boot, and begin anew with another', async t => {
   const made = (user: number, more: Encodable<'report'> = {}) =>
     madeBoard([rich('n1', { cpu_user_ms: user, cpu_idle_ms: 2e9 - user, ...more })]);
   const { board, reader } = boardOf(made(5_000_000));
@@ -778,10 +770,9 @@ t.test('CPU times never go back in a boot, and begin anew with another', t => {
   t.equal(told()[0], 2, 'one whose id the node could not read');
   reader.snapshot = made(1000, { boot_id: 0n });
   t.equal(told()[0], 1, 'which may be another one each time');
-  t.end();
 });
 
-t.test('the boot time of a node does not change when its clock is adjusted', t => {
+t.test('the boot time of a node does not change when its clock is adjusted', async t => {
   const made = (skew: bigint, more: Encodable<'report'> = {}) =>
     madeBoard([rich('n1', { t_real_ns: REAL - 2n * S + skew, ...more })]);
   for (const boot_id of [7n, 0n, 1n << 60n]) {
@@ -794,17 +785,15 @@ t.test('the boot time of a node does not change when its clock is adjusted', t =
     if (boot_id === 7n) t.equal(told(), first);
     else t.equal(told(), (first as number) + 1, 'nothing can be kept of a boot without an id');
   }
-  t.end();
 });
 
-t.test('a counter beyond 2^53 is told to 16 digits, as Prometheus keeps it', t => {
+t.test('a counter beyond 2^53 is told to 16 digits, as Prometheus keeps it', async t => {
   const exporter = exporterOf(rich('n1', { ctxt: 2n ** 60n + 1n, net: [{ name: 'eth0', rx_bytes: 2n ** 64n - 1n }] }));
   t.equal(toldOf(nodeMetrics(exporter), 'node_context_switches_total', 'n1', 'instance'), 2 ** 60);
   t.strictSame(toldOf(metrics(exporter), 'beoboard_interface_receive_bytes_total', 'n1'), { eth0: 2 ** 64 });
-  t.end();
 });
 
-t.test('a number that is not known has no series', t => {
+t.test('a number that is not known has no series', async t => {
   const cases: [what: string, Encodable<'report'>, gone: RegExp][] = [
     ['no CPU is known to be there', { valid: EVERYTHING & ~validOf('cpus') }, /^node_cpu_seconds/],
     ['no CPU is there', { cpus_present: 0 }, /^node_cpu_seconds/],
@@ -825,10 +814,9 @@ t.test('a number that is not known has no series', t => {
           );
       }
   }
-  t.end();
 });
 
-t.test('devices that come and go are other series', t => {
+t.test('devices that come and go are other series', async t => {
   const before = metrics(exporterOf(rich('n1', { disks: 3 })));
   t.strictSame(Object.keys(toldOf(before, 'beoboard_node_disk_reads_total', 'n1') ?? {}), ['3']);
   const { board, reader } = boardOf(madeBoard([rich('n1'), rich('n2', { disks: 2, net_rest: {}, gpu_count: 2 })]));
@@ -841,10 +829,9 @@ t.test('devices that come and go are other series', t => {
     'a GPU that is lost takes its errors with it',
   );
   t.ok(reader);
-  t.end();
 });
 
-t.test('traffic of other interfaces, and as many, adds nothing', t => {
+t.test('traffic of other interfaces, and as many, adds nothing', async t => {
   const made = (names: readonly string[], bytes: number, rest = 3) => {
     const net = names.map(name => ({ name, rx_bytes: bytes, state: 3 }));
     return madeBoard([rich('n1', { net, net_rest: { name: 'rest', rx_bytes: 1000, state: rest << 16 } })]);
@@ -863,10 +850,9 @@ t.test('traffic of other interfaces, and as many, adds nothing', t => {
     const told = toldOf(metrics(exporter), 'beoboard_node_network_receive_bytes_total', 'n1');
     t.strictSame(told, { 5: exported }, what);
   }
-  t.end();
 });
 
-t.test('names of hostile bytes', t => {
+t.test('names of hostile bytes', async t => {
   const HOSTILE: [what: string, bytes: Uint8Array][] = [
     ['a quote, a backslash, a newline', Buffer.from('a"b\\c\nd\\')],
     ['another line', Buffer.from('x"} 1\nbeoboard_x{y="')],
@@ -912,10 +898,9 @@ t.test('names of hostile bytes', t => {
       t.ok(value > 0, `${labels.device}`);
     t.doesNotThrow(() => nodeMetrics(exporter, format));
   }
-  t.end();
 });
 
-t.test('interfaces with one name: the first is told', t => {
+t.test('interfaces with one name: the first is told', async t => {
   const net = [{ ...INTERFACES[0] }, { ...INTERFACES[1], name: 'eth0' }];
   const document = metrics(exporterOf(rich('n1', { net })));
   t.strictSame(toldOf(document, 'beoboard_interface_receive_bytes_total', 'n1'), { eth0: 1e12 });
@@ -924,10 +909,9 @@ t.test('interfaces with one name: the first is told', t => {
     { 5: 3e12 + 1 },
     'the sum is of both',
   );
-  t.end();
 });
 
-t.test('several boards, one of them absent', t => {
+t.test('several boards, one of them absent', async t => {
   const [alpha, beta] = [
     boardOf(madeBoard([rich('n1'), { name: 'never' }]), 'a'),
     boardOf(madeBoard([rich('n1', { load1_c: 700 })]), 'b'),
@@ -954,7 +938,6 @@ t.test('several boards, one of them absent', t => {
   );
   t.notOk([...none.keys()].some(name => name.startsWith('beoboard_node')));
   t.equal(nodeMetrics(exporter, 'openmetrics').size, 0, 'an empty document, and its end');
-  t.end();
 });
 
 t.test(
@@ -1020,19 +1003,17 @@ t.test(
     t.strictSame(await of([alpha.board]), [no, undefined], 'hidden jobs');
     leave({ marks: [{ ...mark, since_ms: 1 }] }, 600_000);
     t.strictSame(await of([alpha.board]), [no, undefined], 'an old file');
-    t.end();
   },
 );
 
-t.test('a board without a name has no label of it', t => {
+t.test('a board without a name has no label of it', async t => {
   const document = metrics(new Exporter([boardOf(madeBoard([rich('n1')], { header: { cluster_name: '' } })).board]));
   for (const { series } of document.values())
     for (const { labels } of series) if ('cluster' in labels) t.fail(JSON.stringify(labels));
   t.strictSame(document.get('beoboard_node_load1')?.series[0]?.labels, { node: 'n1' });
-  t.end();
 });
 
-t.test('a board that changes its name, and nodes that come', t => {
+t.test('a board that changes its name, and nodes that come', async t => {
   const { board, reader } = boardOf(madeBoard([rich('n1')]));
   const exporter = new Exporter([board]);
   metrics(exporter);
@@ -1044,10 +1025,9 @@ t.test('a board that changes its name, and nodes that come', t => {
     { cluster: 'beta', node: 'n1' },
     { cluster: 'beta', node: 'n2' },
   ]);
-  t.end();
 });
 
-t.test('the nodes that are asked for', t => {
+t.test('the nodes that are asked for', async t => {
   const exporter = exporterOf(rich('n1'), rich('n2'), { name: 'n3' });
   const names = (wanted: string[]) => {
     const document = metrics(exporter, { selection: { ...EVERYBODY, names: new Set(wanted) } });
@@ -1056,10 +1036,9 @@ t.test('the nodes that are asked for', t => {
   };
   t.strictSame(names(['n2', 'n3', 'nowhere']), ['n2', 'n3']);
   t.strictSame(names([]), []);
-  t.end();
 });
 
-t.test('shards are the whole, and each series is in one of them', t => {
+t.test('shards are the whole, and each series is in one of them', async t => {
   const exporter = exporterOf(...tenThousand().slice(0, 200));
   const own = (document: Exposition) => [...seriesOf(document)].filter(([key]) => !key.includes('_exporter_'));
   const collectors = ['state', 'cpu', 'network', 'receiver'] as const;
@@ -1086,10 +1065,9 @@ t.test('shards are the whole, and each series is in one of them', t => {
       `${shards}: the whole`,
     );
   }
-  t.end();
 });
 
-t.test('a document that needs several buffers loses no node', t => {
+t.test('a document that needs several buffers loses no node', async t => {
   const nodes = Array.from({ length: 1000 }, (_, i) =>
     rich(`a-name-that-is-as-long-as-a-name-of-a-node-can-be-${String(i).padStart(12, '0')}`, { load1_c: i }),
   );
@@ -1099,10 +1077,9 @@ t.test('a document that needs several buffers loses no node', t => {
     nodes.map((_, i) => i),
   );
   t.equal(document.get('beoboard_node_info')?.series.length, 1000);
-  t.end();
 });
 
-t.test('two documents that are made at the same time', t => {
+t.test('two documents that are made at the same time', async t => {
   const exporter = new Exporter([boardOf(madeBoard(tenThousand().slice(0, 200))).board]);
   const ask = (format: Format) => exporter.metrics({ collectors: COLLECTORS, selection: EVERYBODY }, format);
   const alone = bytesOf(ask('text')).length;
@@ -1123,7 +1100,6 @@ t.test('two documents that are made at the same time', t => {
   }
   t.equal(parse(Buffer.concat(first), 'text').size, parse(Buffer.concat(second), 'openmetrics').size);
   t.ok(Math.abs(Buffer.concat(first).length - alone) < 200);
-  t.end();
 });
 
 const rollOf = (...names: string[]) =>
@@ -1133,7 +1109,7 @@ const rollOf = (...names: string[]) =>
     names: (indexes: readonly number[]) => indexes.map(i => names[i] as string),
   }) as never;
 
-t.test('sums go on within a boot, and neither fall nor jump', t => {
+t.test('sums go on within a boot, and neither fall nor jump', async t => {
   const kept = { which: 2, how: 'sum' } as const;
   const rows: [what: string, steps: [value: number, epoch: number, boot?: number][], exported: number[]][] = [
     // biome-ignore format: a table
@@ -1152,10 +1128,9 @@ t.test('sums go on within a boot, and neither fall nor jump', t => {
     const found = steps.map(([value, epoch, boot = 1]) => names.keep(0, kept, boot, value, epoch));
     t.strictSame(found, exported, what);
   }
-  t.end();
 });
 
-t.test('names keep to their nodes when a board takes the place of another', t => {
+t.test('names keep to their nodes when a board takes the place of another', async t => {
   let names = new NodeNames('node').follow(1, rollOf('a', 'b', 'c'), 'x');
   const kept = { which: 0, how: 'highest' } as const;
   for (const [i, value] of [10, 20, 30].entries()) t.equal(names.keep(i, kept, 1, value), value);
@@ -1165,5 +1140,4 @@ t.test('names keep to their nodes when a board takes the place of another', t =>
   t.strictSame(names.names, ['c', 'd']);
   t.strictSame([names.keep(0, kept, 1, 1), names.keep(1, kept, 1, 1)], [30, 1]);
   t.equal(Buffer.from(names.labels).toString(), 'cluster="x",node="c"} cluster="x",node="d"} ');
-  t.end();
 });

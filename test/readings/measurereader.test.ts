@@ -121,7 +121,7 @@ function boardOf({ random: [first, last], before, after }: Two): Snapshot {
   return snapshot;
 }
 
-t.test('the same numbers, for every reading', t => {
+t.test('the same numbers, for every reading', async t => {
   const count = MEASURES.filter(([, { take }]) => take.plain !== undefined).length;
   t.ok(count > MEASURES.length / 3, `${count} of ${MEASURES.length} are read by the addon`);
   const kinds = new Set(MEASURES.map(([, { take }]) => take.plain?.kind));
@@ -139,10 +139,9 @@ t.test('the same numbers, for every reading', t => {
     { seed: SEED, numRuns: 2000 },
   );
   t.ok(rates > 500, `${rates} pairs with rates`);
-  t.end();
 });
 
-t.test('a measure that is computed from a plain one is not plain', t => {
+t.test('a measure that is computed from a plain one is not plain', async t => {
   const plain = field('runnable');
   t.ok(plain.take.plain);
   t.equal({ ...plain, take: map(plain, value => value).take }.take.plain, undefined);
@@ -158,10 +157,9 @@ t.test('a measure that is computed from a plain one is not plain', t => {
   const cursor = new Cursor();
   cursor.moveTo(board, 0);
   t.strictSame([taken(disk, cursor), taken(times(disk, 0.001), cursor)], [7000, 7]);
-  t.end();
 });
 
-t.test('what is no number of a report', t => {
+t.test('what is no number of a report', async t => {
   const { bytes } = structs.report;
   const kind = (name: (typeof GATHERED)[number]) => GATHERED.indexOf(name);
   const gather = (...row: number[]) => extractor(Uint32Array.from(row), Float64Array.of(1, 0), new Float64Array(2));
@@ -190,5 +188,4 @@ t.test('what is no number of a report', t => {
     ['one at an odd place', TypeError, -1, 4],
   ] as const)
     t.throws(() => last(memory, before, after), error, what);
-  t.end();
 });

@@ -151,7 +151,7 @@ t.test('forget, without a receiver', { skip: NOT_WHOLE }, async t => {
   t.match(await run(['forget', '--board', `${board}2`, 'a']), { code: 4, stderr: /not a board; / });
 });
 
-t.test('a board that is edited stays as it was', t => {
+t.test('a board that is edited stays as it was', async t => {
   const path = boardPath(t);
   const writer = openWriter({ path, capacity: 8, nodes: ['a', 'b'], ...limits });
   writer.close();
@@ -167,7 +167,6 @@ t.test('a board that is edited stays as it was', t => {
   t.same(look(), before, 'a listed node stays, as one that never reported');
   t.throws(() => editBoard(join(folder(t), 'none')), /there is no board of this boot and version/);
   reader.close();
-  t.end();
 });
 
 t.test('SIGHUP: nodes, capacity and limits', async t => {

@@ -275,7 +275,7 @@ t.test(
   },
 );
 
-t.test('a sweep takes every field of a record and a link that a mirror is sent, and sees what is news', t => {
+t.test('a sweep takes every field of a record and a link that a mirror is sent, and sees what is news', async t => {
   const { path, lay } = makeBoard(t, { live: ['n1'] });
   lay('n1', 0, { seq: 77 });
   const reader = new BoardReader(path);
@@ -347,5 +347,4 @@ t.test('a sweep takes every field of a record and a link that a mirror is sent, 
     const isNews = !['nodes', 'accepted', 'missed', 'address', 'port', 'source'].includes(name);
     t.same([...swept(false).keys()], isNews ? [LINK] : [], name);
   }
-  t.end();
 });

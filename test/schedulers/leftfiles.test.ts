@@ -152,7 +152,7 @@ for (const [name, make] of Object.entries(KINDS)) {
   });
 }
 
-t.test('JSON by rows is the JSON of the whole', t => {
+t.test('JSON by rows is the JSON of the whole', async t => {
   const value = (text: string) => atOnce(jsonIn(Buffer.from(text)));
   const plain = { a: 1, list: [row(1), { ...row(2), more: { x: [{}] } }], b: { list: [row(3)] }, c: ['x', [1]] };
   const { list, b, ...rest } = plain;
@@ -172,5 +172,4 @@ t.test('JSON by rows is the JSON of the whole', t => {
     t.equal(value(wrong), undefined, wrong);
   t.equal(value(`["${'x'.repeat(9 << 20)}"]`), undefined, 'too much in one piece');
   t.same(value('{"a":["\\u00009","\\u0000"]}'), { a: ['\u00009', '\u0000'] });
-  t.end();
 });

@@ -298,7 +298,7 @@ const ALL =
   );
 const S = 1_000_000_000n;
 
-t.test('two ticks, field by field', t => {
+t.test('two ticks, field by field', async t => {
   const told: string[] = [];
   const node = tree(FIRST);
   const collector = new Collector({ ...node, tell: message => told.push(message) });
@@ -328,10 +328,9 @@ t.test('two ticks, field by field', t => {
   t.notOk('cpu_busy_pm' in third, 'no share of no time');
   t.notOk('disk_busiest_pm' in third);
   t.strictSame(told, []);
-  t.end();
 });
 
-t.test('only the fields of valid sets are written', t => {
+t.test('only the fields of valid sets are written', async t => {
   const view = new DataView(new ArrayBuffer(REPORT_BYTES + 16));
   const collector = new Collector(tree(FIRST));
   const inner = new DataView(view.buffer, 8, REPORT_BYTES);
@@ -348,10 +347,9 @@ t.test('only the fields of valid sets are written', t => {
     if ('set' in field || field.offset === structs.report.fields.valid.offset) continue;
     t.equal(inner.getUint8(field.offset), 0, `offset ${field.offset}`);
   }
-  t.end();
 });
 
-t.test('other roots between two ticks', t => {
+t.test('other roots between two ticks', async t => {
   const collector = new Collector(tree(FIRST));
   report(collector, 10n * S);
   collector.moveTo(tree({ ...FIRST, ...SECOND, 'proc/loadavg': '1.00 1.00 1.00 1/1 1\n' }));
@@ -360,10 +358,9 @@ t.test('other roots between two ticks', t => {
   t.equal(second.load1_c, 100);
   t.equal(second.cpu_busy_pm, 400);
   t.equal(second.disk_busiest_pm, 250);
-  t.end();
 });
 
-t.test('a set that cannot be read is missing alone, is logged once, and comes back', t => {
+t.test('a set that cannot be read is missing alone, is logged once, and comes back', async t => {
   const told: string[] = [];
   const node = tree(FIRST);
   const collector = new Collector({ ...node, tell: message => told.push(message) });
@@ -388,10 +385,9 @@ t.test('a set that cannot be read is missing alone, is logged once, and comes ba
   node.write({ 'proc/stat': '' });
   t.notOk('ctxt' in report(collector, 6n * S));
   t.equal(told.length, 2, 'told again, since it had worked');
-  t.end();
 });
 
-t.test('every set can be missing alone', t => {
+t.test('every set can be missing alone', async t => {
   const files: Record<string, string> = {
     'proc/loadavg': 'load',
     'proc/stat': 'stat',
@@ -419,10 +415,9 @@ t.test('every set can be missing alone', t => {
       collector.close();
     }
   }
-  t.end();
 });
 
-t.test('an empty tree', t => {
+t.test('an empty tree', async t => {
   const told: string[] = [];
   const collector = new Collector({ ...tree({}), tell: message => told.push(message) });
   for (const tick of [1n, 2n]) t.strictSame(sets(report(collector, tick)), []);
@@ -433,10 +428,9 @@ t.test('an empty tree', t => {
     told.some(message => message.includes('pressure')),
     'a kernel without pressure is no failure',
   );
-  t.end();
 });
 
-t.test('a FIFO, a device, a folder or a link to itself in the place of a file hangs nothing', t => {
+t.test('a FIFO, a device, a folder or a link to itself in the place of a file hangs nothing', async t => {
   for (const [file, lost] of [
     ['proc/stat', 'stat'],
     ['proc/net/dev', 'net'],
@@ -466,7 +460,6 @@ t.test('a FIFO, a device, a folder or a link to itself in the place of a file ha
   rmSync(node.path('sys/class/net/ens2/speed'));
   execFileSync('mkfifo', [node.path('sys/class/net/ens2/speed')]);
   t.equal(readSpeed(node.sys, 'ens2'), 0, 'a leaf that cannot be read is not known');
-  t.end();
 });
 
 t.test("the kernel's clock", async t => {
@@ -485,7 +478,7 @@ t.test("the kernel's clock", async t => {
   }
 });
 
-t.test('what the slow side knows', t => {
+t.test('what the slow side knows', async t => {
   const collector = new Collector(tree(FIRST));
   t.teardown(() => collector.close());
   const mbps = new Map([
@@ -506,10 +499,9 @@ t.test('what the slow side knows', t => {
   const other = report(collector, 0n, { mhz: [1, 2, 3], tempDc: [1], container: false });
   t.match(other.group, [{ mhz: 1, temp_dc: 1 }, { mhz: 2 }], 'of more groups than there are, or fewer');
   t.equal(other.virt, 1);
-  t.end();
 });
 
-t.test('interfaces come and go', t => {
+t.test('interfaces come and go', async t => {
   const node = tree(FIRST);
   const collector = new Collector(node);
   t.teardown(() => collector.close());
@@ -544,10 +536,9 @@ t.test('interfaces come and go', t => {
     Array.from({ length: 10 }, state).map(state => state === 0x10001),
     [false, false, false, false, false, false, false, false, false, true],
   );
-  t.end();
 });
 
-t.test('disks come and go', t => {
+t.test('disks come and go', async t => {
   const node = tree(FIRST);
   const collector = new Collector(node);
   t.teardown(() => collector.close());
@@ -566,10 +557,9 @@ t.test('disks come and go', t => {
   const diskless = report(collector, 4n * S);
   t.equal(diskless.disks, 0, 'a node without disks');
   t.notOk('disk_busiest_pm' in diskless);
-  t.end();
 });
 
-t.test('which disks are whole', t => {
+t.test('which disks are whole', async t => {
   const sizes = (...names: string[]) => Object.fromEntries(names.map(name => [`sys/block/${name}/size`, '8\n']));
   const whole = (files: Files) => {
     const names = Object.keys(files).map(path => ({ name: (path.split('/')[2] ?? '').replaceAll('!', '/') }));
@@ -595,10 +585,9 @@ t.test('which disks are whole', t => {
   t.equal(report(collector, 0n).disks, 3, 'then by their names; sdb has no medium, but who knows');
   collector.close();
   t.equal(told.filter(message => message.includes('/block')).length, 1);
-  t.end();
 });
 
-t.test('topology', t => {
+t.test('topology', async t => {
   const { sys } = tree({ ...cpu(0, -1, '0'), ...cpu(1, -1, '1') });
   t.strictSame(
     readTopology(sys, [0, 1])?.fields,
@@ -623,10 +612,9 @@ t.test('topology', t => {
     9,
     'is tried again, but not each tick',
   );
-  t.end();
 });
 
-t.test('clock rate and virtualisation', t => {
+t.test('clock rate and virtualisation', async t => {
   const { 'sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq': _, ...rest } = FIRST;
   const look = (files: Files) => {
     const collector = new Collector(tree(files));
@@ -638,10 +626,9 @@ t.test('clock rate and virtualisation', t => {
   t.strictSame(look({ ...rest, 'proc/cpuinfo': 'processor : 0\n' }), [undefined, 0], 'neither');
   const first = rest['proc/cpuinfo'] as string;
   t.strictSame(look({ ...rest, 'proc/cpuinfo': first.repeat(200_000) }), [2100, 1], 'of 200,000 CPUs the first');
-  t.end();
 });
 
-t.test('links, file by file', t => {
+t.test('links, file by file', async t => {
   const { sys } = tree({ ...nic('a', 3, '10', '1'), ...link('b', 2, '10', '1') });
   const links = (names: string[]) => [...(new CountedLinks(sys).among(names.map(name => ({ name }))) ?? [])];
   t.strictSame(links(['b', 'a', 'c']), [['a', { index: 3, id: 'a 3 ', state: 3, stacked: false }]]);
@@ -654,17 +641,15 @@ t.test('links, file by file', t => {
     ['b', 'a', 'c'].map(name => readSpeed(sys, name)),
     [10, 10, 0],
   );
-  t.end();
 });
 
-t.test('the boot id', t => {
+t.test('the boot id', async t => {
   t.equal(bootId(tree(FIRST).proc), 0xfedcba9876543210n);
   t.equal(bootId(tree({}).proc), undefined);
   t.equal(bootId(tree({ 'proc/sys/kernel/random/boot_id': 'x\n' }).proc), undefined);
-  t.end();
 });
 
-t.test('a kernel file', t => {
+t.test('a kernel file', async t => {
   const { path, write } = tree({ 'proc/a': 'one\n' });
   const told: string[] = [];
   const file = new KernelFile(path('proc/a'), message => told.push(message));
@@ -699,10 +684,9 @@ t.test('a kernel file', t => {
   t.equal(quiet.read(), undefined);
   t.equal(told[2], `cannot read ${path('proc/a')}: not a regular file`, 'but what lies in its place is');
   t.equal(readOnce(path('proc/a')), undefined);
-  t.end();
 });
 
-t.test('files stay open between ticks, and not behind a close', t => {
+t.test('files stay open between ticks, and not behind a close', async t => {
   const node = tree(FIRST);
   const target = (fd: string) => {
     try {
@@ -721,10 +705,9 @@ t.test('files stay open between ticks, and not behind a close', t => {
   }
   collector.close();
   t.equal(open(), 0);
-  t.end();
 });
 
-t.test('no corrupt tree makes it throw, or write a field that it did not measure', t => {
+t.test('no corrupt tree makes it throw, or write a field that it did not measure', async t => {
   const seed = Number(process.env.SEED ?? 21);
   t.comment(`seed ${seed}, another one by SEED=n`);
   const texts = Object.entries(FIRST).filter(([, text]) => text !== '');
@@ -760,10 +743,9 @@ t.test('no corrupt tree makes it throw, or write a field that it did not measure
     { seed, numRuns: runsOf(200) },
   );
   t.pass('none did');
-  t.end();
 });
 
-t.test("this machine's own trees give all that its kernel has", t => {
+t.test("this machine's own trees give all that its kernel has", async t => {
   const told: string[] = [];
   const collector = new Collector({ proc: '/proc', sys: '/sys', tell: message => told.push(message) });
   t.teardown(() => collector.close());
@@ -819,5 +801,4 @@ t.test("this machine's own trees give all that its kernel has", t => {
   t.ok((shared?.cpu_busy_pm ?? 1001) <= 1000 && (shared?.cpu_iowait_pm ?? 1001) <= 1000);
   t.equal(shared?.disk_busiest_pm === undefined, shared?.disks === 0);
   t.not(bootId('/proc'), undefined);
-  t.end();
 });

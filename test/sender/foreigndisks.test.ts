@@ -113,19 +113,7 @@ t.test('whole disks are those of hardware, whatever their names are', async t =>
 
 t.test('where sysfs says nothing of a device, its name decides', async t => {
   const trees = new ForeignTrees(t);
-  const names = [
-    'sda',
-    'xvda',
-    'nvme0n1',
-    'pmem0',
-    'cciss/c0d0',
-    'md_named',
-    'zd0',
-    'emcpowera',
-    'nbd0',
-    'rbd0',
-    'sddlmaa',
-  ];
+  const names = 'sda xvda nvme0n1 pmem0 cciss/c0d0 md_named zd0 emcpowera nbd0 rbd0 sddlmaa'.split(' ');
   plant(trees, Object.fromEntries(names.map(name => [name, {}])));
   t.equal((await trees.ask()).report.disks, 5);
   trees.write({ 'sys/block': null }, { 'sys/block': null });

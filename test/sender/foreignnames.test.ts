@@ -15,7 +15,7 @@ import { PROGRAM } from '../kit/program.js';
 import { until } from '../kit/until.js';
 import { NOT_WHOLE } from '../kit/whole.js';
 
-t.test('the default of a name', t => {
+t.test('the default of a name', async t => {
   const name = (host: string) => {
     try {
       return shortHostName('name', host);
@@ -37,13 +37,12 @@ t.test('the default of a name', t => {
     '..': '',
   };
   for (const [host, short] of Object.entries(names)) t.equal(name(host), short, host);
-  t.end();
 });
 
 const needs = spawnSync('unshare', ['-u', 'hostname', 'alpha'], { encoding: 'utf8' });
 const skip = needs.status !== 0 && process.env.CI !== 'true' && `no namespace here: ${needs.stderr || needs.error}`;
 
-t.test('every program that makes a name of the host name', { skip }, t => {
+t.test('every program that makes a name of the host name', { skip }, async t => {
   const sender = compileSender(t, SANITIZED);
   const programs = [
     [sender, '--once', '--to', '-'],
@@ -69,7 +68,6 @@ t.test('every program that makes a name of the host name', { skip }, t => {
     ...['-u', 'sh', '-c', 'hostname 10.1.2.3; exec "$@"', '-', sender, '--name', 'n1', '--once', '--to', '-'],
   ]);
   t.strictSame([stdout.length, status], [1216, 0], 'with a name it reports');
-  t.end();
 });
 
 t.test(
@@ -125,7 +123,7 @@ t.test(
   },
 );
 
-t.test("only ASCII's letters have a lower case", t => {
+t.test("only ASCII's letters have a lower case", async t => {
   for (let code = 0; code <= 0x10ffff; code++) {
     const character = String.fromCodePoint(code);
     const lower = code >= 65 && code <= 90 ? String.fromCharCode(code + 32) : character;
@@ -134,5 +132,4 @@ t.test("only ASCII's letters have a lower case", t => {
   t.equal(lowerCase('NODE\u212a-ſ'), 'node\u212a-ſ');
   const { boardName } = match([{ name: 'node\u212a' }, { name: 'NODE1', host: '\u212a1' }], ['nodek', 'k1', 'node1']);
   t.strictSame([...boardName], [['NODE1', 'node1']]);
-  t.end();
 });

@@ -102,7 +102,7 @@ const inC = (trees: readonly string[], stepMs: number) =>
     .map(line => Buffer.from(line, 'hex'));
 
 for (const [name, { files, told, set, isTally, isOfAll }] of Object.entries(sums))
-  t.test(name, t => {
+  t.test(name, async t => {
     const root = memoryFolder(t);
     for (const [r, [what, rounds, rated, tally, seconds = 1, isAtOnce]] of partOf([...rows.entries()], 3, SEED)) {
       const lay = (whose: string): string[] =>
@@ -133,5 +133,4 @@ for (const [name, { files, told, set, isTally, isOfAll }] of Object.entries(sums
       t.strictSame(hereOf(lay('ts'), seconds * 1000).map(ofReport), expected, what);
       t.strictSame(inC(lay('c'), seconds * 1000).map(ofReport), expected, `${what}, in C`);
     }
-    t.end();
   });

@@ -521,16 +521,15 @@ const tables: [name: string, parse: Parser, rows: [what: string, text: string, e
 ];
 
 for (const [name, parse, rows] of tables) {
-  t.test(name, t => {
+  t.test(name, async t => {
     for (const [what, text, expected] of rows) t.strictSame(parse(text), expected, what);
     if (name !== 'diskstats') t.equal(parse(''), undefined, 'empty');
     t.equal(parse('\0'.repeat(100)), undefined, 'zeros');
     t.equal(parse('\xff\xfe'.repeat(100)), undefined, 'bytes of no text');
-    t.end();
   });
 }
 
-t.test('cpuinfo, of which nothing is required', t => {
+t.test('cpuinfo, of which nothing is required', async t => {
   t.strictSame(parseCpuinfo(CPUINFO), { hypervisor: true, mhz: 2596 });
   t.strictSame(parseCpuinfo(CPUINFO.replace(' hypervisor', '')), { hypervisor: false, mhz: 2596 });
   t.strictSame(parseCpuinfo(CPUINFO.replace('hypervisor lahf_lm', 'hypervisor')), { hypervisor: true, mhz: 2596 });
@@ -538,20 +537,18 @@ t.test('cpuinfo, of which nothing is required', t => {
   t.strictSame(parseCpuinfo(CPUINFO.slice(0, CPUINFO.indexOf('lahf'))), { hypervisor: false, mhz: 2596 }, 'cut');
   t.strictSame(parseCpuinfo('cpu MHz dynamic : 5504\nFeatures : fp\n'), { hypervisor: false, mhz: undefined });
   t.strictSame(parseCpuinfo(''), { hypervisor: false, mhz: undefined });
-  t.end();
 });
 
-t.test('the vector with the page size', t => {
+t.test('the vector with the page size', async t => {
   const auxv = (...pairs: [number, number][]) => new Uint8Array(new BigUint64Array(pairs.flat().map(BigInt)).buffer);
   t.equal(parsePageKib(auxv([33, 1], [6, 4096], [0, 0])), 4);
   t.equal(parsePageKib(auxv([6, 65536])), 64);
   t.equal(parsePageKib(auxv([33, 6], [6, 4096]).subarray(0, 31)), undefined, 'cut');
   t.equal(parsePageKib(auxv([33, 6])), undefined, 'a value is not a key');
   t.equal(parsePageKib(new Uint8Array()), undefined);
-  t.end();
 });
 
-t.test('leaves of /sys/class/net', t => {
+t.test('leaves of /sys/class/net', async t => {
   t.strictSame(['10000\n', '-1\n', '4294967295\n', '', 'x', undefined].map(parseSpeed), [10000, 0, 0, 0, 0, 0]);
   t.strictSame(
     [
@@ -567,19 +564,17 @@ t.test('leaves of /sys/class/net', t => {
     [3, 3, 1, 1, 0, 0, 0, 0],
   );
   t.strictSame(['4\n', '', undefined].map(parseIndex), [4, Infinity, Infinity]);
-  t.end();
 });
 
-t.test('names', t => {
+t.test('names', async t => {
   for (const name of ['sda', 'sdaa', 'vdb', 'xvda', 'hda', 'nvme0n1', 'nvme0c1n1', 'mmcblk0', 'dasda', 'pmem0'])
     t.ok(looksWhole(name), name);
   for (const name of ['sda1', 'nvme0n1p2', 'mmcblk0p1', 'loop0', 'ram0', 'zram0', 'dm-0', 'md127', 'sr0', ''])
     t.notOk(looksWhole(name), name);
   t.strictSame(['x86_64', 'aarch64', 'ppc64le', 'riscv64', 's390x', 'i686', ''].map(archOf), [1, 2, 3, 4, 5, 0, 0]);
-  t.end();
 });
 
-t.test('numbers beyond 2^53 stay exact', t => {
+t.test('numbers beyond 2^53 stay exact', async t => {
   const safe = Number.MAX_SAFE_INTEGER;
   t.equal(u64(String(safe)), safe);
   t.equal(u64(String(safe + 1)), 9007199254740992n);
@@ -599,12 +594,11 @@ t.test('numbers beyond 2^53 stay exact', t => {
   t.equal(thousandths(1, 3), 333);
   t.equal(thousandths(5, 3), 1000);
   t.equal(new TextCursor('0.07').hundredths(), 7);
-  t.end();
 });
 
 const stat = (times: Partial<ProcStat>): ProcStat => ({ ...STAT_OUT, ...times });
 
-t.test('shares of CPU time', t => {
+t.test('shares of CPU time', async t => {
   const share = (to: Partial<ProcStat>) => cpuShare(STAT_OUT, stat(to));
   t.equal(share({}), undefined, 'no time passed');
   t.strictSame(share({ cpu_idle_ms: 44440 + 1000 }), { cpu_busy_pm: 0, cpu_iowait_pm: 0 });
@@ -638,10 +632,9 @@ t.test('shares of CPU time', t => {
     { cpu_busy_pm: 1000, cpu_iowait_pm: 0 },
     'absurd',
   );
-  t.end();
 });
 
-t.test('disks added together', t => {
+t.test('disks added together', async t => {
   t.strictSame(sumDisks(DISKS_OUT), {
     disk_read_bytes: 222 * 512,
     disk_write_bytes: 444 * 512,
@@ -654,10 +647,9 @@ t.test('disks added together', t => {
   });
   t.equal(sumDisks([])?.disks, 0);
   t.equal(sumDisks([disk('a', [0, 2 ** 53 - 1])])?.disk_read_bytes, (2n ** 53n - 1n) * 512n);
-  t.end();
 });
 
-t.test('the busiest disk', t => {
+t.test('the busiest disk', async t => {
   const busy = (name: string, ms: number) => disk(name, [0, 0, 0, 0, 0, ms]);
   const second = 1_000_000_000n;
   const share = (before: Disk[], now: Disk[], ns = second) => busiestDisk(before, now, ns);
@@ -670,10 +662,9 @@ t.test('the busiest disk', t => {
   t.strictSame(share([busy('a', 0)], [busy('a', 1001)]), { disk_busiest_pm: 1000 }, 'a little more than all');
   t.strictSame(share([busy('a', 2 ** 32 - 100)], [busy('a', 400)]), { disk_busiest_pm: 500 }, 'modulo 2^32');
   t.strictSame(share([busy('a', 5000)], [busy('a', 10)]), { disk_busiest_pm: 0 }, 'another disk of this name');
-  t.end();
 });
 
-t.test('interfaces in their places', t => {
+t.test('interfaces in their places', async t => {
   const one = (name: string, n: number): InterfaceCounts => ({
     name,
     rx_bytes: n,
@@ -736,7 +727,6 @@ t.test('interfaces in their places', t => {
     new Map(everyName.map(name => [name, link(1, 0)])),
   );
   t.equal(many?.net_rest?.state, 0xffff0000, 'no more than 16 bits of interfaces');
-  t.end();
 });
 
 const SAMPLES: [Parser, string][] = [
@@ -763,16 +753,15 @@ const SAMPLES: [Parser, string][] = [
   [text => parseState(text, text), '0x1003\n'],
 ];
 
-t.test('large but valid', t => {
+t.test('large but valid', async t => {
   const cpus = Array.from({ length: 4096 }, (_, i) => `cpu${i} 1 2 3 4 5 6 7 8 9 10\n`).join('');
   const text = STAT.replace('cpu0 ', `${cpus}cpu0 `).replace(' 0 77\n', `${' 0'.repeat(200_000)}\n`);
   t.strictSame(parseStat(text), STAT_OUT);
   const disks = DISKSTATS.repeat(10_000);
   t.equal((parseDiskstats(disks) ?? []).length, 30_000);
-  t.end();
 });
 
-t.test('lines that have not changed are taken from the text before, and only these', t => {
+t.test('lines that have not changed are taken from the text before, and only these', async t => {
   const heading = NETDEV.split('\n').slice(0, 2).join('\n');
   const interfaceLine = fc
     .tuple(fc.constantFrom('lo', 'eth0', 'veth0123456789a', 'bad name'), fc.nat(3))
@@ -803,10 +792,9 @@ t.test('lines that have not changed are taken from the text before, and only the
   const [first] = parseNetdev(NETDEV, () => undefined, lines) ?? [];
   const [again] = parseNetdev(`${NETDEV}new: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n`, () => undefined, lines) ?? [];
   t.ok(first !== undefined && first === again, 'not parsed again');
-  t.end();
 });
 
-t.test('time grows linearly with the text, also for a million characters', { skip: NOT_WHOLE }, t => {
+t.test('time grows linearly with the text, also for a million characters', { skip: NOT_WHOLE }, async t => {
   // Texts that a quadratic parser would scan again and again.
   const endless: ((sample: string, n: number) => string)[] = [
     (_, n) => '\n'.repeat(n),
@@ -838,7 +826,6 @@ t.test('time grows linearly with the text, also for a million characters', { ski
     }
   }
   t.pass('all linear');
-  t.end();
 });
 
 /** Whether every value in a parser's result can be sent. */
@@ -849,7 +836,7 @@ function sound(value: unknown): boolean {
   return value === undefined || typeof value === 'string' || typeof value === 'boolean';
 }
 
-t.test('no corrupt text makes a parser throw', t => {
+t.test('no corrupt text makes a parser throw', async t => {
   const seed = Number(process.env.SEED ?? 20);
   t.comment(`seed ${seed}, another one by SEED=n`);
   const place = fc.double({ min: 0, max: 1, noNaN: true });
@@ -878,10 +865,9 @@ t.test('no corrupt text makes a parser throw', t => {
     );
   }
   t.pass('none did');
-  t.end();
 });
 
-t.test('a text that is cut off never gives a part of a number', t => {
+t.test('a text that is cut off never gives a part of a number', async t => {
   // A text that is cut off anywhere is refused, or gives the result of the whole text: files such as /proc/stat end
   // with lines that are not needed.
   for (const [parse, sample] of SAMPLES.slice(0, 12)) {
@@ -895,5 +881,4 @@ t.test('a text that is cut off never gives a part of a number', t => {
     }
   }
   t.pass('none is');
-  t.end();
 });

@@ -433,7 +433,7 @@ function wrong(source: SlowSource, { fields, sets, flags = [], trouble }: SlowRe
   return undefined;
 }
 
-t.test('a node with everything in it, source by source', t => {
+t.test('a node with everything in it, source by source', async t => {
   t.strictSame(
     makeSources().map(({ name }) => name),
     Object.keys(FULL_OUT),
@@ -443,29 +443,26 @@ t.test('a node with everything in it, source by source', t => {
     t.strictSame(source.read(world), FULL_OUT[source.name], source.name);
     t.equal(wrong(source, source.read(world)), undefined, `${source.name} again`);
   }
-  t.end();
 });
 
-t.test('the sources cover the slow sets and nothing else, each once', t => {
+t.test('the sources cover the slow sets and nothing else, each once', async t => {
   const slow = Object.keys(bits.valid).slice(bits.valid.taint);
   t.strictSame(sources.flatMap(({ sets }) => sets).sort(), slow.sort());
   t.strictSame(sources.flatMap(({ flags = [] }) => flags).sort(), ['container', 'held', 'root_readonly']);
   for (const { name, sets, periodMs } of sources)
     if (sets.some(set => ['fabric', 'energy_cpu', 'energy_dram'].includes(set)))
       t.equal(periodMs, 0, `${name} has a rate: it is read in every round`);
-  t.end();
 });
 
-t.test('an empty tree', t => {
+t.test('an empty tree', async t => {
   for (const source of makeSources()) {
     const world = tree({});
     world.disks = {};
     t.strictSame(silent(source.read(world)), NOTHING, source.name);
   }
-  t.end();
 });
 
-t.test('a missing file is no trouble, an invalid one is', t => {
+t.test('a missing file is no trouble, an invalid one is', async t => {
   const optional = ['hung_tasks', 'edac', 'fabric', 'energy', 'power', 'temperatures', 'health', 'gpu', 'container'];
   for (const name of optional) t.equal(read(name, tree({})).trouble, undefined, name);
   const broken: [string, Files, RegExp][] = [
@@ -478,10 +475,9 @@ t.test('a missing file is no trouble, an invalid one is', t => {
     ['hw_hash', {}, /cpuinfo names no model/],
   ];
   for (const [name, files, trouble] of broken) t.match(read(name, tree(files)).trouble, trouble, name);
-  t.end();
 });
 
-t.test('an unreadable file affects its own sets and no others', t => {
+t.test('an unreadable file affects its own sets and no others', async t => {
   const lost: [file: string, source: string, sets: SetName[], good?: string][] = [
     ['proc/sys/kernel/tainted', 'taint', ['taint']],
     ['proc/sys/kernel/hung_task_detect_count', 'hung_tasks', ['hung_tasks']],
@@ -515,10 +511,9 @@ t.test('an unreadable file affects its own sets and no others', t => {
       t.strictSame(read(name, world).sets, left, `${file}: ${trap}`);
     }
   }
-  t.end();
 });
 
-t.test('one item that cannot be read costs itself', t => {
+t.test('one item that cannot be read costs itself', async t => {
   const items: [file: string, source: string, fields: Encodable<'report'>, good?: string][] = [
     ['sys/devices/system/edac/mc/mc1/ue_count', 'edac', { edac_ce: 5, edac_ue: 0 }],
     ['sys/devices/system/cpu/cpu1/thermal_throttle/package_throttle_count', 'throttle', { throttle_events: 10 }],
@@ -545,10 +540,9 @@ t.test('one item that cannot be read costs itself', t => {
       lacks(trap);
     }
   }
-  t.end();
 });
 
-t.test('numbers', t => {
+t.test('numbers', async t => {
   const counts: [string, KernelCount | undefined][] = [
     ['0\n', 0],
     ['18446744073709551615\n', 18446744073709551615n],
@@ -596,10 +590,9 @@ t.test('numbers', t => {
   ];
   for (const [text, watts] of powers) t.equal(parsePower(text), watts, JSON.stringify(text));
   t.strictSame(names('/nowhere', /./), []);
-  t.end();
 });
 
-t.test('CRC-32', t => {
+t.test('CRC-32', async t => {
   t.equal(crc32(''), 0);
   t.equal(crc32('123456789'), 0xcbf43926, 'the check value of its standard');
   t.equal(crc32('é'), crc32('é'));
@@ -608,10 +601,9 @@ t.test('CRC-32', t => {
       fc.property(anyText(), text => crc32(text) === zlibCrc32(Buffer.from(text))),
       { seed: 22, numRuns: runsOf(300) },
     );
-  t.end();
 });
 
-t.test('fabric: words of a port', t => {
+t.test('fabric: words of a port', async t => {
   const rates: [string | undefined, number][] = [
     ['100 Gb/sec (4X EDR)\n', 100_000],
     ['2.5 Gb/sec (1X SDR)\n', 2500],
@@ -637,10 +629,9 @@ t.test('fabric: words of a port', t => {
     ['', undefined],
   ];
   for (const [text, count] of counters) t.equal(parseOptional(text), count, JSON.stringify(text));
-  t.end();
 });
 
-t.test('fabric: which ports count', t => {
+t.test('fabric: which ports count', async t => {
   const entry = (files: Files) => read('fabric', tree(files)).fields.fabric;
   const bare = port('a', 1, 1000);
   for (const name of Object.keys(bare)) if (/error|discards|downed/.test(name)) delete bare[name];
@@ -665,10 +656,9 @@ t.test('fabric: which ports count', t => {
   const saturated = entry(most);
   t.equal(saturated?.rx_bytes, 4n * 18446744073709551615n, 'the field saturates it');
   t.equal(saturated?.errors, 29, 'modulo 2^32');
-  t.end();
 });
 
-t.test('fabric: a port that cannot be read is asked again after a minute', t => {
+t.test('fabric: a port that cannot be read is asked again after a minute', async t => {
   let now = 5;
   const fabric = makeFabric(() => now);
   const bad = (device: string) => ({ [`sys/class/infiniband/${device}/ports/1/counters/port_rcv_data`]: 'x\n' });
@@ -685,10 +675,9 @@ t.test('fabric: a port that cannot be read is asked again after a minute', t => 
   t.strictSame(next(60_004), [1, undefined]);
   t.strictSame(next(60_005), [2, undefined], 'a minute after it failed');
   t.strictSame(next(61_005), [3, undefined]);
-  t.end();
 });
 
-t.test('energy: whole joules', t => {
+t.test('energy: whole joules', async t => {
   const joules: [KernelCount, KernelCount][] = [
     [0, 0],
     [999_999, 0],
@@ -697,10 +686,9 @@ t.test('energy: whole joules', t => {
     [2n ** 63n, 9_223_372_036_854_000n],
   ];
   for (const [uj, mj] of joules) t.equal(BigInt(wholeJoules(uj)), BigInt(mj), String(uj));
-  t.end();
 });
 
-t.test('energy: over a tree that changes', t => {
+t.test('energy: over a tree that changes', async t => {
   const world = tree({ ...zone('intel-rapl:0', 'package-0', 9_000_000, 10_000_000) });
   const energy = source('energy');
   const cpu = () => energy.read(world).fields.energy_cpu_mj;
@@ -717,10 +705,9 @@ t.test('energy: over a tree that changes', t => {
   world.write(zone('intel-rapl:1', 'package-1', 3_000_000));
   t.equal(cpu(), 15_000, 'then it counts');
   t.equal(read('energy', tree(zone('intel-rapl:0', 'package-0-die-1', 1_000_000))).fields.energy_cpu_mj, 1000);
-  t.end();
 });
 
-t.test('power: the meter, else the file', t => {
+t.test('power: the meter, else the file', async t => {
   const meter = (n: number, leaves: Record<string, string | number>) => hwmon(n, 'power_meter', leaves);
   const rows: [string, Files, number | undefined, Encodable<'report'>][] = [
     ['the average', meter(0, { power1_average: 350_999_999 }), 0, { power_node_w: 350, power_src: 1 }],
@@ -754,10 +741,9 @@ t.test('power: the meter, else the file', t => {
   }
   for (const text of ['0\n', '65535\n', '-5\n', '5.5\n', '5 W\n', ' 5\n', '5\n5\n', '', '1e3\n', '0x10\n', '5\r\n'])
     t.equal(parseWatts(text), undefined, JSON.stringify(text));
-  t.end();
 });
 
-t.test('temperatures: which sensors', t => {
+t.test('temperatures: which sensors', async t => {
   const sensors = (...labels: string[]) => labels.map(label => ({ path: label, label }));
   const processor: [string[], string[]][] = [
     [['Package id 0', 'Core 0', 'Core 1'], ['Package id 0']],
@@ -787,10 +773,9 @@ t.test('temperatures: which sensors', t => {
     [['Outlet', 'Exhaust', 'Cinlets', ''], []],
   ];
   for (const [all, chosen] of inlet) t.strictSame(labels(inletSensors(sensors(...all))), chosen, all.join());
-  t.end();
 });
 
-t.test('temperatures: chips', t => {
+t.test('temperatures: chips', async t => {
   const rows: [string, Files, Encodable<'report'>][] = [
     ['AMD', hwmon(0, 'k10temp', { temp1_label: 'Tctl', temp1_input: 55_250 }), { temp_hottest_dc: 552 }],
     ['Arm', hwmon(0, 'cpu_thermal', { temp1_input: 40_000 }), { temp_hottest_dc: 400 }],
@@ -817,10 +802,9 @@ t.test('temperatures: chips', t => {
     mkdirSync(world.path(`sys/class/hwmon/hwmon0/${leaf}`)); // opening it would give EISDIR, which would be reported
   }
   t.strictSame(read('temperatures', world), NOTHING, 'nothing of a drive is opened but its name');
-  t.end();
 });
 
-t.test('temperatures: sensors come and go', t => {
+t.test('temperatures: sensors come and go', async t => {
   const world = tree(hwmon(0, 'coretemp', { temp2_label: 'Core 0', temp2_input: 50_000 }));
   const temperatures = source('temperatures');
   const hottest = () => temperatures.read(world).fields.temp_hottest_dc;
@@ -837,10 +821,9 @@ t.test('temperatures: sensors come and go', t => {
   t.equal(hottest(), 510, 'one that went is not waited for');
   const other = tree(hwmon(0, 'coretemp', { temp1_input: 11_000 }));
   t.equal(temperatures.read(other).fields.temp_hottest_dc, 110, 'nor another tree');
-  t.end();
 });
 
-t.test('temperatures: a sensor that does not answer is asked again at the next look', t => {
+t.test('temperatures: a sensor that does not answer is asked again at the next look', async t => {
   const world = tree(hwmon(0, 'coretemp', { temp1_input: 50_000, temp2_input: 'x' }));
   const temperatures = source('temperatures');
   const next = () => {
@@ -854,10 +837,9 @@ t.test('temperatures: a sensor that does not answer is asked again at the next l
     [...Array(11).fill([500, false]), [600, false]],
     'not asked in between',
   );
-  t.end();
 });
 
-t.test('temperatures: whose they are', t => {
+t.test('temperatures: whose they are', async t => {
   const sensor = (label: string, path: string) => ({ label, path });
   const chip = (device: string, ...sensors: ReturnType<typeof sensor>[]) => ({ device, sensors });
   const paths = (processors: ReturnType<typeof chip>[], ids: number[]) =>
@@ -890,10 +872,9 @@ t.test('temperatures: whose they are', t => {
   t.strictSame(read('temperatures', world).details, { tempDc: [400, 410, 420, 450] });
   world.write({ 'sys/class/hwmon/hwmon5/temp1_input': 'x\n' });
   t.strictSame(read('temperatures', world).details, { tempDc: [TEMPERATURE_UNKNOWN, 410, 420, 450] });
-  t.end();
 });
 
-t.test('clock rates: a mean of a few CPUs', t => {
+t.test('clock rates: a mean of a few CPUs', async t => {
   t.strictSame(spread([3, 5]), [3, 5]);
   t.strictSame(spread([...Array(8).keys()]), [0, 1, 2, 3, 4, 5, 6, 7]);
   t.strictSame(spread([...Array(9).keys()]), [0, 1, 2, 3, 4, 5, 6, 7]);
@@ -923,10 +904,9 @@ t.test('clock rates: a mean of a few CPUs', t => {
   t.strictSame(silent(clock.read(world)), { ...NOTHING, details: { mhz: [0, 0] } }, 'none that is known');
   world.write({ 'sys/devices/system/cpu/online': 'x\n' });
   t.strictSame(silent(clock.read(world)), NOTHING, 'which are online is not known');
-  t.end();
 });
 
-t.test('throttle: one CPU of each package', t => {
+t.test('throttle: one CPU of each package', async t => {
   const online = (list: string) => ({ 'sys/devices/system/cpu/online': `${list}\n` });
   const events = (files: Files) => read('throttle', tree(files)).fields.throttle_events;
   t.equal(events({ ...online('0-1'), ...cpu(0, 0, 3), ...cpu(1, 0, 3) }), 3);
@@ -944,7 +924,6 @@ t.test('throttle: one CPU of each package', t => {
   t.equal(now(), 8, 'until the CPUs change: a package that comes moves nothing');
   world.write(cpu(2, 2, 10));
   t.equal(now(), 9, 'then it counts');
-  t.end();
 });
 
 const mount = (over: Partial<Mount>): Mount => ({
@@ -957,7 +936,7 @@ const mount = (over: Partial<Mount>): Mount => ({
   ...over,
 });
 
-t.test('mounts', t => {
+t.test('mounts', async t => {
   const one = (line: string) => parseMounts(`${line}\n`)?.[0];
   t.strictSame(one('36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 shared:9 - ext3 /dev/root rw,errors=continue'), {
     device: '98:0',
@@ -1014,10 +993,9 @@ t.test('mounts', t => {
   ] as const)
     t.equal(mountOf(mounts, path)?.point, point, path);
   t.equal(mountOf([], '/'), undefined);
-  t.end();
 });
 
-t.test('which file systems are local, and which have a disk', t => {
+t.test('which file systems are local, and which have a disk', async t => {
   const rows: [Partial<Mount>, local: boolean, disk: boolean][] = [
     [{}, true, true],
     [{ type: 'xfs', device: '254:3', source: '/dev/mapper/vg-home' }, true, true],
@@ -1049,10 +1027,9 @@ t.test('which file systems are local, and which have a disk', t => {
     t.equal(isLocal(mount(over)), local, `${JSON.stringify(over)} local`);
     t.equal(hasDisk(mount(over)), disk, `${JSON.stringify(over)} disk`);
   }
-  t.end();
 });
 
-t.test('sizes of file systems', t => {
+t.test('sizes of file systems', async t => {
   const rows: [string, FileSystem | undefined, boolean][] = [
     ['whole', disk(10n, 5n), true],
     ['full', disk(10n, 0n, 10n, 0n), true],
@@ -1076,10 +1053,9 @@ t.test('sizes of file systems', t => {
   t.equal(view.getUint32(structs.report.fields.root_total_mib.offset, true), 2 ** 32 - 1, 'beyond 4 PiB');
   world.disks['/'] = disk(10n, 11n);
   t.match(read('root', world), { sets: [], trouble: 'the file system at / reports an impossible size' });
-  t.end();
 });
 
-t.test('the root, read-only or not', t => {
+t.test('the root, read-only or not', async t => {
   for (const [options, readOnly] of [
     ['rw,relatime shared:1 - ext4 /dev/vda1 ro', true],
     ['ro,relatime shared:1 - ext4 /dev/vda1 rw', true],
@@ -1091,10 +1067,9 @@ t.test('the root, read-only or not', t => {
     world.disks = {};
     t.strictSame(read('root', world).flags, readOnly ? ['root_readonly'] : undefined, `${options}, no answer`);
   }
-  t.end();
 });
 
-t.test('the scratch is asked only where it is local', t => {
+t.test('the scratch is asked only where it is local', async t => {
   const asked: string[] = [];
   const look = (scratch: string, links: Record<string, string> = {}) => {
     const world = full();
@@ -1122,10 +1097,9 @@ t.test('the scratch is asked only where it is local', t => {
     asked: 'resolve /opt/gone,statfs /opt/gone',
   });
   t.match(look('nowhere'), { sets: [], asked: '' }, 'no path of this machine');
-  t.end();
 });
 
-t.test('each disk is asked once, by the first mount that answers', t => {
+t.test('each disk is asked once, by the first mount that answers', async t => {
   const world = full();
   const asked: string[] = [];
   const { statfs } = world;
@@ -1146,10 +1120,9 @@ t.test('each disk is asked once, by the first mount that answers', t => {
   t.strictSame(read('filesystems', world).fields, { fs_total_mib: 4096, fs_avail_mib: 3072, fs_fullest_pm: 250 });
   world.write({ 'proc/self/mountinfo': '27 1 0:5 / / rw - nfs server:/root rw\n' });
   t.strictSame(read('filesystems', world), NOTHING, 'a node without disks');
-  t.end();
 });
 
-t.test('health and hold', t => {
+t.test('health and hold', async t => {
   const rows: [string, ReturnType<typeof parseHealth>][] = [
     ['ok admin\n', { health: 1, health_src: 1 }],
     ['ok check', { health: 1, health_src: 2 }],
@@ -1193,10 +1166,9 @@ t.test('health and hold', t => {
   t.equal(read('health', world).flags, undefined);
   world.write({ 'run/hold': 'for a new disk, Joe\n' });
   t.strictSame(read('health', world).flags, ['held']);
-  t.end();
 });
 
-t.test('a health file that cannot be understood', t => {
+t.test('a health file that cannot be understood', async t => {
   const world = tree({ 'run/health': 'bad admin broken fan\n' });
   const health = source('health');
   const at = (now: number, text?: string, age = 0) => {
@@ -1226,10 +1198,9 @@ t.test('a health file that cannot be understood', t => {
     'one not to be trusted is ignored',
   );
   t.match(at(1026, 'E', 7), { fields: fields(2, 2, 7), trouble: WARNS }, 'an old one cannot be half written');
-  t.end();
 });
 
-t.test('a health file that is too old', t => {
+t.test('a health file that is too old', async t => {
   const world = tree({ 'run/health': 'ok admin\n' });
   world.healthMostMs = 60_000;
   const look = (age: number, text = 'ok check\n') => {
@@ -1245,10 +1216,9 @@ t.test('a health file that is too old', t => {
   t.match(look(1e6, 'bad admin\n'), { fields: { health: 3, health_src: 1 }, trouble: undefined }, 'no better for that');
   world.healthMostMs = undefined;
   t.match(look(1e9), { fields: { health: 1, health_age_s: 1e9 }, trouble: undefined });
-  t.end();
 });
 
-t.test('files of other programs are trusted only if nobody else can have written them', t => {
+t.test('files of other programs are trusted only if nobody else can have written them', async t => {
   const world = tree({});
   const path = world.path('run/health');
   const hold = world.path('run/hold');
@@ -1290,7 +1260,6 @@ t.test('files of other programs are trusted only if nobody else can have written
     execFileSync('chown', ['65534', path, hold]);
     t.match(look(), { sets: [], flags: undefined, trouble: /belongs neither to root nor/ });
   } else t.comment('not root: cannot give files away');
-  t.end();
 });
 
 const gpu = (over: Partial<GpuReading> = {}): GpuReading => ({
@@ -1305,7 +1274,7 @@ const gpu = (over: Partial<GpuReading> = {}): GpuReading => ({
   ...over,
 });
 
-t.test('GPUs: the ninth and later are added into the eighth', t => {
+t.test('GPUs: the ninth and later are added into the eighth', async t => {
   const list = (count: number, over: (i: number) => Partial<GpuReading> = () => ({})) =>
     Array.from({ length: count }, (_, i) => gpu(over(i)));
   const eighth = (gpus: GpuReading[]) => {
@@ -1351,10 +1320,9 @@ t.test('GPUs: the ninth and later are added into the eighth', t => {
   ];
   for (const [used, total, out] of memories)
     t.strictSame(Object.values(memoryMib(used, total)), out, `${used} of ${total}`);
-  t.end();
 });
 
-t.test('the GPU file', t => {
+t.test('the GPU file', async t => {
   t.strictSame(parseGpuFile(GPU_FILE), {
     vendor: 'nvidia',
     gpus: [
@@ -1406,10 +1374,9 @@ t.test('the GPU file', t => {
     'a million lines': `gpu 1 nvidia 1\n${good.repeat(1_000_000)}`,
   };
   for (const [what, text] of Object.entries(refused)) t.equal(parseGpuFile(text), undefined, what);
-  t.end();
 });
 
-t.test('GPUs: where they come from', t => {
+t.test('GPUs: where they come from', async t => {
   const world = full();
   world.age = 10;
   world.write({ 'run/gpu': GPU_FILE });
@@ -1432,10 +1399,9 @@ t.test('GPUs: where they come from', t => {
   t.match(read('gpu', world), { fields: { gpu_count: 0, gpu_busy: 0, gpu: [], gpu_flags: [] } });
   rmSync(world.path('run/gpu'));
   t.match(read('gpu', world), FULL_OUT.gpu as SlowReading, 'without it, what the driver tells');
-  t.end();
 });
 
-t.test('GPUs of AMD', t => {
+t.test('GPUs of AMD', async t => {
   const fields = (files: Files) => read('gpu', tree(files)).fields;
   t.match(
     fields({ ...card(0, {}) }),
@@ -1494,10 +1460,9 @@ t.test('GPUs of AMD', t => {
     ['ue: -1\nce: 2\n', undefined],
   ] as const)
     t.strictSame(parseRas(text), ras, JSON.stringify(text));
-  t.end();
 });
 
-t.test('the text of the hardware hash', t => {
+t.test('the text of the hardware hash', async t => {
   const text = (files: Files) => hardwareText(tree(files), new ReadingBuilder());
   t.equal(text(FULL), HW_TEXT);
   const without = (pattern: RegExp) => Object.fromEntries(Object.entries(FULL).filter(([name]) => !pattern.test(name)));
@@ -1542,10 +1507,9 @@ t.test('the text of the hardware hash', t => {
     ['-1\n', undefined],
   ] as const)
     t.equal(parseBlockSize(text), size, JSON.stringify(text));
-  t.end();
 });
 
-t.test('the text of the software hash', t => {
+t.test('the text of the software hash', async t => {
   t.equal(softwareText(tree(FULL), new ReadingBuilder()), SW_TEXT);
   const rows: [string, string | undefined][] = [
     ['ID=debian\nVERSION_ID="12"\n', 'debian|12|'],
@@ -1566,10 +1530,9 @@ t.test('the text of the software hash', t => {
   ];
   for (const [text, out] of rows)
     t.equal(Object.values(parseOsRelease(text) ?? [undefined]).join('|') || undefined, out, JSON.stringify(text));
-  t.end();
 });
 
-t.test('containers', t => {
+t.test('containers', async t => {
   for (const [link, foreign] of [
     ['pid:[4026531836]', false],
     ['pid:[4026532198]', true],
@@ -1615,10 +1578,9 @@ t.test('containers', t => {
   mkdirSync(world.path('proc/self/ns'), { recursive: true });
   symlinkSync('pid:[4026532198]', world.path('proc/self/ns/pid'));
   t.strictSame(read('container', world).flags, ['container']);
-  t.end();
 });
 
-t.test('no corrupt tree makes a source throw, or write a field that it did not measure', t => {
+t.test('no corrupt tree makes a source throw, or write a field that it did not measure', async t => {
   const seed = Number(process.env.SEED ?? 22);
   t.comment(`seed ${seed}, another one by SEED=n`);
   const files: Files = { ...FULL, 'run/gpu': GPU_FILE };
@@ -1659,10 +1621,9 @@ t.test('no corrupt tree makes a source throw, or write a field that it did not m
     { seed, numRuns: runsOf(150) },
   );
   t.pass('none did');
-  t.end();
 });
 
-t.test('this machine', t => {
+t.test('this machine', async t => {
   t.strictSame(PLACES, { proc: '/proc', sys: '/sys', run: '/run/beoboard', etc: '/etc', scratch: '/tmp' });
   const here = machineWorld({ scratch: temp });
   for (const source of makeSources())
@@ -1682,5 +1643,4 @@ t.test('this machine', t => {
   t.equal(here.resolve(join(temp, 'link')), temp);
   t.equal(here.resolve('/nowhere'), undefined);
   t.strictSame(machineWorld({ proc: '/p' }).proc, '/p');
-  t.end();
 });

@@ -113,20 +113,13 @@ const TO_DRAIN: [what: string, row: Row, answer: typeof DRAINED | 'early' | 'the
     /^it is DOWN\+NOT_RESPONDING/,
   ],
   ['a reason alone', { slurm: { reason: 'watch this one' } }, 'theirs'],
-  ...[
-    'MAINTENANCE',
-    'REBOOT_REQUESTED',
-    'REBOOT_ISSUED',
-    'REBOOT_CANCEL',
-    'POWERED_DOWN',
-    'POWERING_UP',
-    'POWERING_DOWN',
-    'POWER_DOWN',
-  ].map((flag): [string, Row, RegExp] => [
-    flag,
-    { state: `IDLE+${flag}` },
-    new RegExp(`^it is IDLE\\+${flag} in Slurm$`),
-  ]),
+  ...'MAINTENANCE REBOOT_REQUESTED REBOOT_ISSUED REBOOT_CANCEL POWERED_DOWN POWERING_UP POWERING_DOWN POWER_DOWN'
+    .split(' ')
+    .map((flag): [string, Row, RegExp] => [
+      flag,
+      { state: `IDLE+${flag}` },
+      new RegExp(`^it is IDLE\\+${flag} in Slurm$`),
+    ]),
   ...['INVALID_REG', 'BLOCKED', 'UNDRAIN', 'PERFCTRS', 'DYNAMIC_FUTURE'].map((flag): [string, Row, RegExp] => [
     `${flag}: hands off`,
     { state: `IDLE+${flag}` },

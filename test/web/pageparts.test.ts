@@ -359,21 +359,10 @@ t.test('numbers and ages for people', async t => {
   for (const [text, ms] of ages) t.equal(age(ms), text);
 });
 
-t.test('ids of jobs, as schedulers, logs and people write them', t => {
-  const ids = [
-    '4711',
-    '4711_3',
-    '4711+1',
-    '4711.3',
-    '77[3].pbs01',
-    '77[]',
-    '77.pbs01',
-    '4711_[1-3,7]',
-    '6.batch',
-    '3_2.0',
-    '1+1.batch+0',
-    '6.0+1',
-  ];
+t.test('ids of jobs, as schedulers, logs and people write them', async t => {
+  const ids = '4711 4711_3 4711+1 4711.3 77[3].pbs01 77[] 77.pbs01 4711_[1-3,7] 6.batch 3_2.0 1+1.batch+0 6.0+1'.split(
+    ' ',
+  );
   for (const id of ids) t.ok(isJobId(id), id);
   for (const other of [
     '',
@@ -461,5 +450,4 @@ t.test('ids of jobs, as schedulers, logs and people write them', t => {
     [find('anna'), find('bob'), find('carl'), find('AD\\carl'), find('dora'), find('')],
     [...[['anna'], ['bob@a.org', 'bob@b.org'], ['AD\\carl'], ['AD\\carl'], [], []]],
   );
-  t.end();
 });
