@@ -48,15 +48,16 @@ export function* turn(page: Page): Generator<Uint8Array> {
 function writeLines(page: Page, { before, column, digits, label }: SampleLine, sample: Sample, from: number): number {
   const { numbers, room, rows, names, starts, ends, labels, texts } = sample;
   const base = column * room;
+  const view = new DataView(names.buffer);
   for (let row = from; row < rows; row++) {
     const value = numbers[base + row] as number;
     if (Number.isNaN(value)) continue;
     const [start, end] = [starts[row] as number, ends[row] as number];
     const more = label < 0 ? undefined : (texts[labels[label * room + row] as number] as Uint8Array);
     if (page.room < before.length + (end - start) + (more?.length ?? 0) + NUMBER_MOST) return row;
-    page.part(before);
+    page.prepared(before);
     if (more !== undefined) page.part(more);
-    page.copy(names, start, end);
+    page.copy(view, start, end);
     page.short(value, digits);
     page.bytes[page.length++] = NEWLINE;
   }

@@ -2,6 +2,7 @@
 // board is replaced, nodes may have other numbers; what was kept of a node follows its name.
 
 import type { NodeStates } from '../shm/nodestates.js';
+import { WORD } from '../text/buffer.js';
 import type { Monotonic } from './family.js';
 import { escaped } from './plan.js';
 
@@ -43,8 +44,8 @@ function moveSum(numbers: Float64Array, at: number, value: number, epoch: number
 export class NodeNames {
   readonly names: string[] = [];
   hashes = new Uint32Array(0);
-  /** The labels of all nodes one after another, each `cluster="c",node="n"} `, and where each begins; last the end. */
-  labels = new Uint8Array(0);
+  /** The labels of all nodes, each `cluster="c",node="n"} `, with room for a word; where each begins, last the end. */
+  labels = new Uint8Array(WORD - 1);
   starts = new Uint32Array(1);
   /** What is kept of each node: its boot, and the numbers. */
   #boots = new Float64Array(0);
@@ -83,9 +84,9 @@ export class NodeNames {
       hashes[first + i] = hashOf(more[i] as string);
       starts[first + i + 1] = (starts[first + i] as number) + length;
     });
-    const labels = new Uint8Array(starts[count] as number);
+    const labels = new Uint8Array((starts[count] as number) + WORD - 1);
     labels.set(this.labels);
-    labels.set(Buffer.concat(bytes), this.labels.length);
+    labels.set(Buffer.concat(bytes), starts[first]);
     const [boots, numbers] = [new Float64Array(count), new Float64Array(count * KEPT)];
     // The marker for no boot yet, which differs from boot 0.
     boots.fill(Number.NaN);

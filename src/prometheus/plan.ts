@@ -3,11 +3,12 @@
 import { structs } from '../layout/layout.gen.js';
 import type { Measure } from '../readings/measures.js';
 import { isMeasured } from '../shm/rates.js';
+import { PreparedText } from '../text/buffer.js';
 import type { Label, MetricColumn, MetricFamily, Monotonic, Whose } from './family.js';
 
 /** A line of a family: the text before the node's labels, and the column of its number. */
 export interface SampleLine {
-  readonly before: Uint8Array;
+  readonly before: PreparedText;
   readonly column: number;
   readonly digits: number;
   /** The column of its labels; -1: there is none. */
@@ -94,7 +95,7 @@ export class ScrapePlan {
       const lines = series.map(({ labels: text, column }): SampleLine => {
         const at = columns.push(column) - 1;
         const label = column.label === undefined ? -1 : place(column.label, at);
-        return { before: Buffer.from(`${whole}{${text}`), column: at, digits: column.digits, label };
+        return { before: new PreparedText(`${whole}{${text}`), column: at, digits: column.digits, label };
       });
       return { head: { text: head('text'), openmetrics: head('openmetrics') }, lines };
     });

@@ -19,7 +19,7 @@ function digitsOf(value: number): number {
 }
 
 /** The bytes of a double, by which prepared texts are written. No text has the bytes of a NaN, which might be changed. */
-const WORD = 8;
+export const WORD = 8;
 
 /** A short text that is written often: written by words, which takes an eighth of the time. */
 export class PreparedText {
@@ -97,12 +97,11 @@ export class Page {
     this.length = length + text.length;
   }
 
-  /** A few bytes of another buffer, for which a library call would take longer. */
-  copy(from: Uint8Array, start: number, end: number): void {
-    const { bytes } = this;
-    let at = this.length;
-    for (let i = start; i < end; i++) bytes[at++] = from[i] as number;
-    this.length = at;
+  /** A short text from among others, behind which `from` has seven bytes more: by words, likewise. */
+  copy(from: DataView, start: number, end: number): void {
+    const to = this.length - start;
+    for (let at = start; at < end; at += WORD) this.#words.setFloat64(to + at, from.getFloat64(at, true), true);
+    this.length = to + end;
   }
 
   /** The `digits` lowest digits of a whole number below 2^31: two at a time, the first alone if their number is odd. */

@@ -1139,5 +1139,9 @@ t.test('names keep to their nodes when a board takes the place of another', asyn
   names = names.follow(2, rollOf('c', 'd'), 'x');
   t.strictSame(names.names, ['c', 'd']);
   t.strictSame([names.keep(0, kept, 1, 1), names.keep(1, kept, 1, 1)], [30, 1]);
-  t.equal(Buffer.from(names.labels).toString(), 'cluster="x",node="c"} cluster="x",node="d"} ');
+  t.equal(
+    Buffer.from(names.labels).toString('latin1', 0, names.starts[2]),
+    'cluster="x",node="c"} cluster="x",node="d"} ',
+  );
+  t.end();
 });
