@@ -9,14 +9,17 @@ import { totalmem } from 'node:os';
 import { cpuOf, end, folder, MAIN, outputOf, pssOf, sleep, start, watchClock } from './processes.mjs';
 import { compile, openReceiver, openStorm } from './receiving.mjs';
 
-const NODES = 1_000_000;
-const RATE = 100_000;
+export const NODES = 1_000_000;
+export const RATE = 100_000;
 const EVERY_S = 10;
+/** What `status` may take, ms; the receiver, % of a core. */
+export const STATUS_MOST = 3000;
+export const RECEIVER_MOST = 25;
 /** The board, the sender, and the readers. */
 const NEEDS_BYTES = 6e9;
 
 /** The time of a program until it has ended and its output has been read, ms. */
-async function timeOf(...argv) {
+export async function timeOf(...argv) {
   const began = performance.now();
   await outputOf(process.execPath, argv);
   return performance.now() - began;
@@ -80,7 +83,7 @@ export async function bench({ quick, say }) {
 
     const commands = [
       ['nodes --state silent', 500, 'nodes', '--state', 'silent'],
-      ['status', 3000, 'status'],
+      ['status', STATUS_MOST, 'status'],
     ];
     const times = new Map(commands.map(([name]) => [name, []]));
     const bare = [];
@@ -112,7 +115,7 @@ export async function bench({ quick, say }) {
       row(`${of}: accepted`, 'reports/s', (after.accepted - before.accepted) / took),
       row(`${of}: lost by sequence number`, 'reports', lost, 0),
       row(`${of}: dropped by the kernel for lack of buffer`, 'datagrams', after.kernel_drops - before.kernel_drops, 0),
-      row(`${of}: receiver`, '% of a core', (after.cpu - before.cpu) / took / 1e4, 25),
+      row(`${of}: receiver`, '% of a core', (after.cpu - before.cpu) / took / 1e4, RECEIVER_MOST),
       row(`${of}: memory of the receiver with its part of the board, which a reader maps`, 'GiB of PSS', pss),
       row('pauses of the machine of more than 0.2 s meanwhile', 'pauses', pauses.length),
       row('node -e 0', 'ms', bare),

@@ -61,7 +61,7 @@ const MANY = 1000;
 const RECORDED = 6;
 
 /** Everything that is built for this, by name. */
-function build(out) {
+export function build(out) {
   make('sender', out, 'CC=musl-gcc');
   // A copy of Node, because a process shares its memory with all processes of the same file, such as this one.
   const node = join(out, 'node');
@@ -134,15 +134,16 @@ function spent({ kind, place, masters, nodes }) {
   };
 }
 
-/** The cost of a node for each kind: rows. With `mounts`, as on another machine. */
-async function ofNodes(everybody, programs, { quick, say, machine, mounts }) {
+/** The cost of a node for each kind: rows. With `mounts`, as on another machine; `few`: in so many short laps. */
+export async function ofNodes(everybody, programs, { quick, say, machine, mounts, few }) {
   const places = [];
   const rows = [];
   const prefix = machine === undefined ? '' : `${machine}: `;
   try {
     for (const kind of everybody) places.push(await open(kind, programs, mounts));
     // Compilation in a program's first minute is not part of its cost.
-    const [warm, laps, seconds, traced] = quick ? [20, 2, 6, 4] : [mounts ? 30 : 60, mounts ? 2 : 3, 60, 60];
+    const [warm, laps, seconds, traced] =
+      few !== undefined ? [20, few, 8, 1] : quick ? [20, 2, 6, 4] : [mounts ? 30 : 60, mounts ? 2 : 3, 60, 60];
     say(
       `${prefix}${NODES} nodes of each of ${places.length} kinds: ${warm} s to warm up, then ${laps} times ${seconds} s`,
     );

@@ -90,9 +90,10 @@ const PAIRS = count =>
 
 /**
  * Both senders on a machine with thousands of devices, once a second, beside a bare program that reads the same files:
- * rows. Disks are plain files, which cost less to read than the kernel's: so their ratio is the higher one.
+ * rows. Disks are plain files, which cost less to read than the kernel's: so their ratio is the higher one. `few`: so
+ * many short laps of the interfaces only.
  */
-async function thousands({ quick, say }) {
+export async function thousands({ quick, say, few }) {
   const rows = [];
   const own = folder();
   const out = mkdtempSync(join(tmpdir(), 'beoboard-bench.'));
@@ -100,7 +101,7 @@ async function thousands({ quick, say }) {
   const [bare, receiver] = [compileOne(out, 'bare-sender'), compileOne(out, 'bare-receiver')];
   for (const [machine, mounts, script] of [
     ['4,000 interfaces', {}, PAIRS(2000)],
-    ['8,000 disks', disks(own, 8000), 'echo made && exec cat'],
+    ...(few !== undefined ? [] : [['8,000 disks', disks(own, 8000), 'echo made && exec cat']]),
   ]) {
     const space = await openNamespace(mounts);
     const holder = space.run('sh', ['-c', script], { stdio: ['pipe', 'pipe', 'inherit'] });
@@ -124,7 +125,7 @@ async function thousands({ quick, say }) {
       ...(OTHER === undefined ? [] : [port => [process.execPath, OTHER, 'send', ...to(port)]]),
     ])
       programs.push(await open(argv));
-    const [warm, laps, seconds] = quick ? [30, 2, 10] : [60, 5, 20];
+    const [warm, laps, seconds] = few !== undefined ? [30, few, 6] : quick ? [30, 2, 10] : [60, 5, 20];
     say(`${machine}: ${warm} s to warm up, then ${laps} times ${seconds} s`);
     await sleep(warm);
     const spent = () => [
