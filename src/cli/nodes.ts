@@ -6,11 +6,11 @@ import { wantedNodes } from '../shm/answers.js';
 import { NUMBERED } from '../shm/liveness.js';
 import { NO_BOARD, stalledText } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
-import { Failure } from '../text/failure.js';
+import { Failure, usable } from '../text/failure.js';
 import { compareNames, fold } from '../text/hostlists.js';
 import { print } from '../text/output.js';
 import { words } from '../text/tables.js';
-import { InputError, oneLine } from '../text/text.js';
+import { oneLine } from '../text/text.js';
 import { fulfilling } from './selection.js';
 
 export const verb = defineVerb({
@@ -51,11 +51,7 @@ async function schedulerView(dir: string, reader: BoardReader) {
 /** The names of --names. Throws a UsageError. */
 async function boardNames(file: string) {
   const { readBoardNames } = await import('../schedulerfile/matching.js');
-  try {
-    return readBoardNames(file);
-  } catch (error) {
-    throw error instanceof InputError ? new UsageError(`--names: ${error.message}`, error) : error;
-  }
+  return usable(() => readBoardNames(file), '--names: ');
 }
 
 /** What is missing in a scheduler's answers. */

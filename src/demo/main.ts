@@ -4,16 +4,70 @@
 
 import { type ChildProcess, fork, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, lstatSync, mkdtempSync, readdirSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { defaultNodeName } from '../options/hostname.js';
 import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
 import { isHungUp, onStdoutGone } from '../service/process.js';
 import { writeDuration } from '../text/durations.js';
-import { Failure } from '../text/failure.js';
+import { attempt, Failure } from '../text/failure.js';
 import { hasScreen } from '../text/output.js';
 import { shellWord } from '../text/text.js';
-import { commandOf } from './commandof.js';
-import { demoFolder } from './demofolder.js';
+
+const SHM = '/dev/shm';
+
+const uid = process.getuid?.() ?? 0;
+
+/** Containers may share this memory, and what is the number of a process here is that of another one there. */
+const pidNamespace = () => /\d+/.exec(attempt(() => readlinkSync('/proc/self/ns/pid')) ?? '')?.[0] ?? '';
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+  }
+}
+
+/** Removes the folders of this user whose demos have ended. Nobody else can replace them: the memory is sticky. */
+function removeDead(named: string): void {
+  for (const name of readdirSync(SHM)) {
+    const pid = name.startsWith(named) ? Number.parseInt(name.slice(named.length), 10) : Number.NaN;
+    // If another process has the number of a dead demo by now, its folder is removed once that has ended.
+    if (Number.isNaN(pid) || isRunning(pid)) continue;
+    // Another demo may be faster.
+    attempt(() => {
+      const path = join(SHM, name);
+      const status = lstatSync(path);
+      if (status.isDirectory() && status.uid === uid) rmSync(path, { recursive: true, force: true });
+    });
+  }
+}
+
+/** Makes this demo's folder. However this process ends, except by kill -9, the folder is removed. */
+function demoFolder(): string {
+  const named = `beoboard-demo.${uid}.${pidNamespace()}.`;
+  removeDead(named);
+  const path = mkdtempSync(join(SHM, `${named}${process.pid}.`));
+  process.on('exit', () => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+/** Folders of the path that only npm's own children have; and those that depend on where a shell is. */
+const NOT_OF_SHELLS = /\/node_modules\/\.bin$|^[^/]|^$/;
+
+function isFound(name: string, file: string): boolean {
+  const folders = (process.env.PATH ?? '').split(':').filter(folder => !NOT_OF_SHELLS.test(folder));
+  const found = folders.map(folder => join(folder, name)).find(existsSync);
+  return found !== undefined && realpathSync(found) === realpathSync(file);
+}
+
+/** The command that runs this program: its name if it is installed, else its file, which says that Node.js runs it. */
+function commandOf(program: string): string {
+  if (isFound('beoboard', program)) return 'beoboard';
+  const { execPath } = process;
+  return [...(isFound('node', execPath) ? [] : [execPath]), program].map(shellWord).join(' ');
+}
 
 export const verb = defineVerb({
   name: 'demo',

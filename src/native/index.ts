@@ -1,8 +1,6 @@
 // The interface of the addon: types and documentation; the code is in c/.
 
-export * from './answering.js';
 export * from './board.js';
-export * from './printing.js';
 export * from './receiving.js';
 export * from './relaying.js';
 export * from './system.js';

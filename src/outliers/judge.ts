@@ -225,7 +225,6 @@ class JudgedJob {
   /** 1 at the cell of the first node of a group: no node of it has left the others in that reading. */
   #isClosed = new Uint8Array(0);
   #traffic = new JobTraffic();
-  #sinceMs: number;
   /** When it was looked at for the first time. */
   #firstMs = Number.NaN;
   #quietMs = Number.NEGATIVE_INFINITY;
@@ -239,11 +238,9 @@ class JudgedJob {
   /** `stood`: marks of before its first look. */
   constructor(
     readonly id: string,
-    sinceMs: number,
+    private sinceMs: number,
     readonly stood: readonly Mark[],
-  ) {
-    this.#sinceMs = sinceMs;
-  }
+  ) {}
 
   get marks(): Iterable<Mark> {
     return this.#marks.values();
@@ -271,7 +268,7 @@ class JudgedJob {
         if (mark !== undefined) marks.set(node * ROW + row, mark);
       }
     });
-    if (before.size > 0 && kept < nodes.length / 2) this.#sinceMs = nowMs;
+    if (before.size > 0 && kept < nodes.length / 2) this.sinceMs = nowMs;
     if (kept < nodes.length / 2) [this.#firstMs, this.#traffic] = [nowMs, new JobTraffic()];
     for (const mark of before.size > 0 ? [] : this.stood) {
       const [node, row] = [nodes.indexOf(mark.node), COMPARED.findIndex(({ reading }) => reading === mark.reading)];
@@ -304,7 +301,7 @@ class JudgedJob {
       mostShared = Math.max(mostShared, own + shared);
       if (own >= FEWEST && this.#hasChanged(seen, places, equals)) this.#quietMs = nowMs + CHANGED_MS;
     }
-    const isYoung = nowMs < this.#sinceMs + QUIET_MS;
+    const isYoung = nowMs < this.sinceMs + QUIET_MS;
     const isQuiet = isYoung || nowMs < this.#quietMs;
     this.#peers.groups.forEach((equals, i) => {
       group.take(equals, seen, places);
@@ -557,12 +554,8 @@ export class Judge {
   #jobs = new Map<string, JudgedJob>();
   readonly #group = new JudgedGroup();
 
-  /** Marks that an earlier judge left, until the first look: they stand until this one finds otherwise. */
-  #stood: readonly Mark[];
-
-  constructor(stood: readonly Mark[] = []) {
-    this.#stood = stood;
-  }
+  /** `stood`: marks that an earlier judge left, until the first look: they stand until this one finds otherwise. */
+  constructor(private stood: readonly Mark[] = []) {}
 
   /** One look at all nodes; `jobs` are all that run, and what is known of others is forgotten. */
   look(seen: NodesSeen, jobs: Iterable<JobSeen>): Judgement {
@@ -575,13 +568,13 @@ export class Judge {
       for (const mark of judged.marks) marks.push(mark);
     }
     this.#jobs = next;
-    this.#stood = [];
+    this.stood = [];
     return { marks, unjudged };
   }
 
   #begin({ id, startMs }: JobSeen, nowMs: number): JudgedJob {
     // A job that was begun again under its name, or on another board, is another one.
-    const stood = this.#stood.filter(({ job, sinceMs }) => job === id && !(sinceMs < (startMs ?? sinceMs)));
+    const stood = this.stood.filter(({ job, sinceMs }) => job === id && !(sinceMs < (startMs ?? sinceMs)));
     return new JudgedJob(id, startMs ?? nowMs, stood);
   }
 }

@@ -16,7 +16,7 @@ import { exampleOf, isUnit, type Quantity, writtenUnit } from '../readings/units
 import { STATES } from '../shm/liveness.js';
 import { PROBLEMS } from '../shm/problems.js';
 import type { Node } from '../shm/snapshot.js';
-import { UsageError } from '../text/failure.js';
+import { usable } from '../text/failure.js';
 import { compilePattern, MOST_INSTRUCTIONS } from '../text/patterns.js';
 import { didYouMean, InputError, lowerCase, nearest, quote } from '../text/text.js';
 
@@ -451,11 +451,4 @@ export function parseCondition(text: string): Condition {
 }
 
 /** The same for a command line: throws a UsageError. */
-export function filter(text: string): Condition {
-  try {
-    return parseCondition(text);
-  } catch (error) {
-    if (error instanceof InputError) throw new UsageError(`--where: ${error.message}`);
-    throw error;
-  }
-}
+export const filter = (text: string): Condition => usable(() => parseCondition(text), '--where: ');

@@ -3,7 +3,7 @@
 
 import type { Log } from '../service/log.js';
 import { NUMBERED, type State } from '../shm/liveness.js';
-import { NoBoard } from '../shm/noboard.js';
+import { orNoBoard } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
 import { formatDuration } from '../text/durations.js';
 import { foldParts } from '../text/hostlists.js';
@@ -51,12 +51,7 @@ export class Absence {
     if (now - this.#lookedAt < EVERY_MS) return;
     const passed = Math.min(now - this.#lookedAt, 2 * EVERY_MS);
     this.#lookedAt = now;
-    try {
-      if (!this.#count(passed)) return;
-    } catch (error) {
-      if (error instanceof NoBoard) return;
-      throw error;
-    }
+    if (orNoBoard(() => this.#count(passed)) !== true) return;
     const gone = [...this.#away].filter(([, { ms }]) => ms >= after).map(([name]) => name);
     if (gone.length === 0 || now - this.#forgotAt < REST_MS) return;
     this.#forgotAt = now;

@@ -44,11 +44,6 @@ export type Envelope = Pick<RelayHead, 'run' | 'board' | 'boot_id' | 'sequence' 
 /** What every message begins with. */
 const startOf = (kind: RelayKind) => ({ ...constants.relay, kind: enums.relay_kind.indexOf(kind) });
 
-/** Writes a head; `length`: of the whole message including its signature. */
-function writeHead(bytes: Uint8Array, kind: RelayKind, length: number, of: Envelope): void {
-  encode('relay_head', viewOf(bytes), 0, { ...startOf(kind), length, ...of });
-}
-
 /** The signed bytes: never the message itself, so that its length does not matter. */
 function digestOf(subject: string, signed: Uint8Array): Buffer {
   return createHash('sha256').update(subject).update('\0').update(signed).digest();
@@ -58,6 +53,13 @@ function digestOf(subject: string, signed: Uint8Array): Buffer {
 export function signMessage(message: Uint8Array, subject: string, key: KeyObject): void {
   const at = message.length - SIGNATURE_BYTES;
   message.set(sign(null, digestOf(subject, message.subarray(0, at)), key), at);
+}
+
+/** A message of which all is written but its head and its signature. */
+function sealed(message: Uint8Array, kind: RelayKind, subject: string, key: KeyObject, of: Envelope): Uint8Array {
+  encode('relay_head', viewOf(message), 0, { ...startOf(kind), length: message.length, ...of });
+  signMessage(message, subject, key);
+  return message;
 }
 
 /** Whether a message of that subject was signed with the secret half of this key. */
@@ -118,10 +120,7 @@ export function finishBatch(
   const length = HEAD_BYTES + BOARD_BYTES + entryBytes + SIGNATURE_BYTES;
   const flags = (Number(complete) << bits.relay_flags.complete) | (Number(last) << bits.relay_flags.last);
   encode('relay_board', viewOf(bytes), HEAD_BYTES, { flags, entries });
-  const message = bytes.slice(0, length);
-  writeHead(message, 'batch', length, of);
-  signMessage(message, subject, key);
-  return message;
+  return sealed(bytes.slice(0, length), 'batch', subject, key, of);
 }
 
 /** The board's part of an index, except its evidence: that is in the board as `begin` of the sweep wrote it. */
@@ -139,13 +138,11 @@ export function finishIndex(
   const length = HEAD_BYTES + INDEX_BYTES + (part.count ?? 0) * INDEXED_BYTES + SIGNATURE_BYTES;
   const message = bytes.slice(0, length);
   message.fill(0, HEAD_BYTES, HEAD_BYTES + INDEX_BYTES);
-  writeHead(message, 'index', length, of);
   encode('relay_index', viewOf(message), HEAD_BYTES, part);
   const from = structs.relay_board.fields.evidence.offset;
   const evidence = board.subarray(from, from + structs.link_evidence.bytes * structs.relay_board.fields.evidence.count);
   message.set(evidence, HEAD_BYTES + structs.relay_index.fields.evidence.offset);
-  signMessage(message, subject, key);
-  return message;
+  return sealed(message, 'index', subject, key, of);
 }
 
 /** A ping: 16 random bytes that nobody else knows yet. */
@@ -177,13 +174,10 @@ export function writePong(
   of: Envelope,
   says: Omit<Decoded<'relay_pong'>, 'nonce'>,
 ): Uint8Array {
-  const length = HEAD_BYTES + structs.relay_pong.bytes + SIGNATURE_BYTES;
-  const message = new Uint8Array(length);
-  writeHead(message, 'pong', length, of);
+  const message = new Uint8Array(HEAD_BYTES + structs.relay_pong.bytes + SIGNATURE_BYTES);
   encode('relay_pong', viewOf(message), HEAD_BYTES, says);
   message.set(nonce, HEAD_BYTES + structs.relay_pong.fields.nonce.offset);
-  signMessage(message, subject, key);
-  return message;
+  return sealed(message, 'pong', subject, key, of);
 }
 
 export function readPong(message: Uint8Array): Pong {

@@ -1,6 +1,7 @@
 // The verb `scheduler`, once `slurm`: asks a scheduler about nodes and jobs every few seconds, and leaves the answers in
 // a folder for programs that show them beside the board. Only reads: it gives no orders, and nobody waits for it.
 
+import { mkdirSync, statSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { defineVerb, parseVerb, type ValuesOf } from '../options/options.js';
@@ -19,9 +20,22 @@ import { attempt, Failure, usable } from '../text/failure.js';
 import { words } from '../text/tables.js';
 import { counted, lowerCase, oneLine, readText } from '../text/text.js';
 import { schedulerOf } from './chosen.js';
-import { makeFolder } from './folder.js';
 import { LOOK_MS, OddNodes } from './oddnodes.js';
 import { type Asked, Poll, type Round } from './poll.js';
+
+/** Makes the folder if it does not exist. Throws a Failure. */
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, 0o755);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST' && statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return;
+    throw new Failure(
+      `cannot make the folder ${oneLine(folder)}: ${code}; let systemd make it (RuntimeDirectory=), or give another by --slurm-dir`,
+      1,
+    );
+  }
+}
 
 export const verb = defineVerb({
   name: 'scheduler',

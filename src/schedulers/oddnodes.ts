@@ -52,7 +52,6 @@ function objection({ state: { jobs, hidden, scheduler }, matched, mayName }: Rou
 }
 
 export class OddNodes {
-  readonly #board: Pick<BoardReader, 'pieces'>;
   readonly #judge: Judge;
   readonly #values = new Float64Array(MEASURES.length);
   readonly #reader = new MeasureReader(MEASURES, this.#values);
@@ -74,11 +73,10 @@ export class OddNodes {
 
   /** `stood`: marks that an earlier reader left; `clock`: CLOCK_MONOTONIC in ms. */
   constructor(
-    board: Pick<BoardReader, 'pieces'>,
+    private readonly board: Pick<BoardReader, 'pieces'>,
     stood: readonly OddMark[] = [],
     readonly clock: () => number = monotonicMs,
   ) {
-    this.#board = board;
     const marks = stood.map(({ since_ms: sinceMs, ...mark }) => ({ ...mark, sinceMs }));
     this.#last = { marks, unjudged: new Map() };
     this.#judge = new Judge(marks);
@@ -150,7 +148,7 @@ export class OddNodes {
   #see(nowMs: number): boolean {
     this.#room.live.fill(0);
     try {
-      for (const snapshot of this.#board.pieces()) {
+      for (const snapshot of this.board.pieces()) {
         if (snapshot.stalled || snapshot.retired) return false;
         this.#take(snapshot, nowMs);
       }

@@ -103,9 +103,6 @@ export interface Round {
 }
 
 export class Poll {
-  readonly #board: BoardReader;
-  #asked: Asked;
-  readonly #user: string;
   readonly #differences = new Differences();
   #nodes: SchedulerAnswer<SchedulerNode> = { list: [] };
   #jobs: SchedulerAnswer<SchedulerJob> = { list: [] };
@@ -119,28 +116,25 @@ export class Poll {
 
   /** `left`: the files of these names that an earlier reader has left; empty: there is none. */
   constructor(
-    board: BoardReader,
-    asked: Asked,
-    user: string,
+    private readonly board: BoardReader,
+    private asked: Asked,
+    private readonly user: string,
     { skip = '', names = '' }: { readonly skip?: string | undefined; readonly names?: string | undefined } = {},
   ) {
     this.#power = new PowerSaving(skip);
     this.#lastNames = new Map(Object.entries(exceptionsIn(names)).map(([name, on]) => [on, name]));
-    this.#board = board;
-    this.#user = user;
-    this.#asked = asked;
     this.#about = asked.scheduler.unasked;
   }
 
   change(asked: Asked): void {
-    this.#asked = asked;
+    this.asked = asked;
     this.#matched = undefined;
     this.#aboutUntil = Number.NEGATIVE_INFINITY;
   }
 
   /** Asks once. `next`: in how many ms to ask again, depending on whether it was answered. */
   async round(next: (answered: boolean) => number): Promise<Round> {
-    const { scheduler, exceptions } = this.#asked;
+    const { scheduler, exceptions } = this.asked;
     const before = [this.#nodes, this.#jobs].map(({ time_ms }) => time_ms).join();
     const [answer, all] = await Promise.all([
       ask(this.#nodes, () => scheduler.nodes()),
@@ -151,7 +145,7 @@ export class Poll {
     [this.#nodes, this.#jobs] = [answer, jobs];
     const isOld = [this.#nodes, this.#jobs].map(({ time_ms }) => time_ms).join() === before;
     const answered = this.#nodes.error === undefined && this.#jobs.error === undefined;
-    const seen = seenOn(this.#board);
+    const seen = seenOn(this.board);
     const nodes = this.#nodes.list;
     const matched = seen && this.#nodes.mono_ms !== undefined ? this.#match(nodes, [...seen.keys()]) : undefined;
     const now = monotonicMs();
@@ -170,7 +164,7 @@ export class Poll {
       next_ms: now + next(answered),
       time_ms: Date.now(),
       ...{ scheduler: about.name, daemon: about.daemon, cluster: about.cluster, version: about.version },
-      ...{ user: this.#user, hidden: about.hidden(this.#user), unshown: about.unshown },
+      ...{ user: this.user, hidden: about.hidden(this.user), unshown: about.unshown },
       nodes: this.#told('nodes', this.#nodes),
       jobs: this.#told('jobs', this.#jobs),
       // Whoever reads this does not know the domain.
@@ -199,7 +193,7 @@ export class Poll {
   }
 
   #match(nodes: readonly SchedulerNode[], board: readonly string[]): Matched {
-    const { exceptions, domain } = this.#asked;
+    const { exceptions, domain } = this.asked;
     const of = [...board, '', ...nodes.map(({ name, host = '' }) => `${name} ${host}`)].join('\n');
     if (this.#matched?.of !== of) this.#matched = { of, is: match(nodes, board, exceptions, domain) };
     return this.#matched.is;
@@ -216,7 +210,7 @@ export class Poll {
    * that it shows, or that the administrator has given to another, is not theirs any more.
    */
   #unseen({ boardAlone, nodeName }: Matched): Map<string, string> {
-    const exceptions = new Map(Object.entries(this.#asked.exceptions));
+    const exceptions = new Map(Object.entries(this.asked.exceptions));
     const given = new Map([...exceptions].map(([name, on]) => [on, name]));
     const shown = new Set(this.#nodes.list.map(({ name }) => name));
     const isFree = (name: string, on: string) => !shown.has(name) && (exceptions.get(name) ?? on) === on;
@@ -233,7 +227,7 @@ export class Poll {
   async #askAbout(): Promise<void> {
     if (monotonicMs() < this.#aboutUntil) return;
     try {
-      this.#about = await this.#asked.scheduler.about();
+      this.#about = await this.asked.scheduler.about();
       this.#aboutUntil = monotonicMs() + ABOUT_MS;
     } catch (error) {
       if (!(error instanceof NoAnswer)) throw error;

@@ -1,6 +1,8 @@
 // The sender: one report per tick to every master. Reads this machine, and listens to nobody.
 
 // First, because of what it does when it is loaded.
+import { type Key, readKeys } from '../options/keys.js';
+import { InputError, inNamedFile, oneLine } from '../text/text.js';
 import './v8flags.js';
 
 import { isIP } from 'node:net';
@@ -25,12 +27,21 @@ import { type Course, type Helm, Loop, type Send } from './loop.js';
 import { PaceFile } from './pacefile.js';
 import type { Identity, ReportSource } from './pack.js';
 import { type Pretence, readPretence } from './pretend.js';
-import { readSigningKey } from './signingkey.js';
 import { detailsOf, fillSlow, type SlowPart } from './slow/fill.js';
 import { makeSources, sources } from './slow/index.js';
 import { SlowSide } from './slow/rounds.js';
 import type { SlowReading } from './slow/source.js';
 import { here } from './world.js';
+
+/** The key with which a node of this name signs; throws an InputError if it belongs to another node. */
+function readSigningKey(path: string, name: string): Key {
+  return inNamedFile('keys', () => {
+    const [key] = readKeys(path) as [Key];
+    if (key.node !== undefined && key.node !== name)
+      throw new InputError(`${oneLine(path)}: is the key of ${key.node}, and this node is ${name}; give it its own`);
+    return key;
+  });
+}
 
 export const verb = defineVerb({
   name: 'send',

@@ -46,12 +46,12 @@ export function attempt<T>(ask: () => T): T | undefined {
   }
 }
 
-/** Runs a function that reads what a user wrote, a file as well; an invalid text is reported like an invalid option. */
-export function usable<T>(read: () => T): T {
+/** Runs a function that reads what a user wrote, a file as well; an invalid text is reported like an invalid option, behind `before`. */
+export function usable<T>(read: () => T, before = ''): T {
   try {
     return read();
   } catch (error) {
-    throw error instanceof InputError ? new UsageError(error.message, error) : error;
+    throw error instanceof InputError ? new UsageError(`${before}${error.message}`, error) : error;
   }
 }
 

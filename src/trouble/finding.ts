@@ -108,6 +108,21 @@ export const FLAPPING_FROM = 3;
 /** So many nodes, or groups of them, get a sentence each, the worst first; the rest share one. */
 export const EACH_MOST = 3;
 
+/** A sentence for each of the first of these, and one that the nodes of the rest share, of which one is the first. */
+export function sentencesOf<One extends { readonly nodes: readonly Surveyed[] }>(
+  kind: Anomaly['kind'],
+  all: readonly One[],
+  textOf: (one: One) => string,
+  moreText: (nodes: readonly Surveyed[], first: One) => string,
+): Anomaly[] {
+  const each = all.slice(0, EACH_MOST).map(one => ({ kind, nodes: one.nodes, text: textOf(one) }));
+  const rest = all.slice(EACH_MOST);
+  const [first] = rest;
+  if (first === undefined) return each;
+  const nodes = rest.flatMap(one => one.nodes);
+  return [...each, { kind, nodes, text: moreText(nodes, first) }];
+}
+
 /** A few parts of a host list, and the number of further nodes. */
 export function shown(nodes: readonly Surveyed[]): string {
   return shownNames(nodes.map(({ name }) => name));

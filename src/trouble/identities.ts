@@ -1,19 +1,27 @@
 // Names that are in doubt: reports that are rejected in the name of a node, and two machines with one name.
 
 import { enums } from '../layout/layout.gen.js';
+import { sentences } from '../layout/wording.gen.js';
 import type { Surveyed } from '../query/survey.js';
 import { sinceMs } from '../shm/header.js';
 import { mayBeRefused } from '../shm/liveness.js';
 import { LATELY_MS } from '../shm/refusal.js';
-import { reasonText } from '../shm/sentences.js';
-import { SENDERS_EACH, type SenderEntry, type Snapshot } from '../shm/snapshot.js';
+import { moment, reasonText } from '../shm/sentences.js';
+import { type Clone, SENDERS_EACH, type SenderEntry, type Snapshot } from '../shm/snapshot.js';
 import { formatDuration } from '../text/durations.js';
 import { groupBy } from '../text/maps.js';
 import { bySource, type RejectedSource } from '../text/rejectedsources.js';
 import { counted, few, oneLine } from '../text/text.js';
-import { cloneTexts } from './clones.js';
-import { type Anomaly, EACH_MOST, type Finding, shown } from './finding.js';
+import { type Anomaly, EACH_MOST, type Finding, sentencesOf, shown } from './finding.js';
 import { isUnproved, oftenText, type RefusedNode, refusedTexts, sourceReason, sourceText } from './rejections.js';
+
+/** That two machines report as that node. */
+function cloneText(board: Snapshot, { name }: Surveyed, { addresses, sinceMs, isProved }: Clone): string {
+  const [address = '', other] = addresses;
+  const from =
+    other === undefined ? sentences.cloneOneAddress({ address }) : sentences.cloneAddresses({ address, other });
+  return sentences.clone({ name: oneLine(name), moment: moment(board, sinceMs), from, forged: !isProved });
+}
 
 /** Nodes that are not heard, in whose name reports are rejected. `rivals`: those with a sentence on duplicates. */
 export function refused(snapshot: Snapshot, nodes: readonly Surveyed[], rivals: ReadonlySet<Surveyed>): Finding[] {
@@ -79,19 +87,15 @@ export function rivals(snapshot: Snapshot, lately: readonly SenderEntry[], nodes
   );
   const named = byName.size === 0 ? [] : nodes.filter(({ name }) => byName.has(name));
   if (named.length === 0) return [];
-  const found = named.slice(0, EACH_MOST).map((node): Anomaly => {
-    const text = rivalText(snapshot, node, byName.get(node.name) ?? []);
-    return { kind: 'rival', nodes: [node], text };
-  });
-  const more = named.slice(EACH_MOST);
-  if (more.length > 0)
-    found.push({
-      kind: 'rival',
-      nodes: more,
-      text: `two machines each report under ${counted(more.length, 'more name')} (${shown(more)}): see refused_senders in status --json`,
-    });
+  const sentences = sentencesOf(
+    'rival',
+    named.map(node => ({ nodes: [node] as const })),
+    ({ nodes: [node] }) => rivalText(snapshot, node, byName.get(node.name) ?? []),
+    more =>
+      `two machines each report under ${counted(more.length, 'more name')} (${shown(more)}): see refused_senders in status --json`,
+  );
   const what = 'more than one machine reports under this name: give each its own name';
-  return [{ kind: 'rival', nodes: named, what, sentences: found }];
+  return [{ kind: 'rival', nodes: named, what, sentences }];
 }
 
 /** Nodes as which two machines report. */
@@ -100,17 +104,18 @@ export function clones(snapshot: Snapshot, nodes: readonly Surveyed[]): Finding[
   if (snapshot.header.clone_ns === 0n) return [];
   const cloned = nodes.flatMap(node => {
     const clone = snapshot.cloneOf(node.index);
-    return clone === undefined ? [] : [{ name: node.name, clone, node }];
+    return clone === undefined ? [] : [{ nodes: [node] as const, clone }];
   });
   if (cloned.length === 0) return [];
-  const sentences = cloneTexts(snapshot, cloned).map(({ text, nodes }) => ({
-    kind: 'clone' as const,
-    nodes: nodes.map(({ node }) => node),
-    text,
-  }));
+  const found = sentencesOf(
+    'clone',
+    cloned,
+    ({ nodes: [node], clone }) => cloneText(snapshot, node, clone),
+    more => sentences.clonesMore({ count: more.length, names: shown(more) }),
+  );
   const what = 'two machines report as one: one is a copy of the other; stop one, or give it its own name';
   const sinceMs = cloned.reduce((most, { clone }) => Math.max(most, clone.sinceMs), 0);
-  return [{ kind: 'clone', nodes: cloned.map(({ node }) => node), what, sinceMs, sentences }];
+  return [{ kind: 'clone', nodes: cloned.flatMap(({ nodes }) => nodes), what, sinceMs, sentences: found }];
 }
 
 /** From where reports came that were rejected, as whom if all of them claim one name, and why. */

@@ -6,7 +6,7 @@ import { HOUR_MS } from '../changes/deafness.js';
 import { differenceText, type Odd, oddOnes, oddText, TRAITS, usualFamily } from '../outliers/odd.js';
 import type { Survey, Surveyed } from '../query/survey.js';
 import { counted } from '../text/text.js';
-import { type Anomaly, EACH_MOST, type Finding, shown } from './finding.js';
+import { type Anomaly, type Finding, sentencesOf, shown } from './finding.js';
 
 function minorities(found: Survey, name: 'kernel' | 'interval'): Odd[] {
   const traits = TRAITS.filter(trait => trait.name === name);
@@ -66,14 +66,12 @@ export function intervals(found: Survey): Finding[] {
   const odd = minorities(found, 'interval').map(one => ({ one, nodes: nodesOf(found, one) }));
   if (odd.length === 0) return [];
   const names = namesOf(found);
-  const sentences = odd.slice(0, EACH_MOST).map(({ one, nodes }): Anomaly => {
-    const text = oddText(snapshot, names, one, 'reports every ');
-    return { kind: 'interval', nodes, text };
-  });
-  const more = odd.slice(EACH_MOST).flatMap(({ nodes }) => nodes);
-  if (more.length > 0) {
-    const text = `${counted(more.length, 'more node')} (${shown(more)}) ${more.length === 1 ? 'reports' : 'report'} at other intervals than most of their families`;
-    sentences.push({ kind: 'interval', nodes: more, text });
-  }
+  const sentences = sentencesOf(
+    'interval',
+    odd,
+    ({ one }) => oddText(snapshot, names, one, 'reports every '),
+    more =>
+      `${counted(more.length, 'more node')} (${shown(more)}) ${more.length === 1 ? 'reports' : 'report'} at other intervals than most of their families`,
+  );
   return [{ kind: 'interval', nodes: odd.flatMap(({ nodes }) => nodes), sentences }];
 }

@@ -7,7 +7,7 @@ import type { Snapshot } from '../shm/snapshot.js';
 import { formatDuration, writeDuration } from '../text/durations.js';
 import { groupBy } from '../text/maps.js';
 import { counted, oneLine } from '../text/text.js';
-import { type Anomaly, EACH_MOST, type Finding, shown } from './finding.js';
+import { type Finding, sentencesOf, shown } from './finding.js';
 import { intervals, kernels } from './oddities.js';
 
 /** A report that is later than this, and than half of its interval, is late. The flag `late` also uses half of it. */
@@ -15,32 +15,28 @@ const DELAY_LEAST_US = 1e6;
 
 /** Nodes that are heard and make their reports late. */
 function delays(snapshot: Snapshot, nodes: readonly Surveyed[]): Finding[] {
-  const late: { node: Surveyed; us: number }[] = [];
+  const late: { nodes: [Surveyed]; us: number }[] = [];
   for (const node of nodes) {
     // A late node may be uncertain for this very reason.
     if (node.state !== 'live' && node.state !== 'uncertain') continue;
     const us = snapshot.lateOf(node.index);
-    if (us > DELAY_LEAST_US && us > 500 * snapshot.intervalOf(node.index)) late.push({ node, us });
+    if (us > DELAY_LEAST_US && us > 500 * snapshot.intervalOf(node.index)) late.push({ nodes: [node], us });
   }
   if (late.length === 0) return [];
   late.sort((a, b) => b.us - a.us);
-  const found = late.slice(0, EACH_MOST).map(
-    ({ node, us }): Anomaly => ({
-      kind: 'delay',
-      nodes: [node],
-      text: `reports of ${oneLine(node.name)} are made ${formatDuration(us / 1000)} late: its sender gets too little CPU, or was stopped`,
-    }),
+  const sentences = sentencesOf(
+    'delay',
+    late,
+    ({ nodes: [node], us }) =>
+      `reports of ${oneLine(node.name)} are made ${formatDuration(us / 1000)} late: its sender gets too little CPU, or was stopped`,
+    (more, { us }) =>
+      `reports of ${counted(more.length, 'more node')} (${shown(more)}) are made late, by up to ${formatDuration(us / 1000)}`,
   );
-  const more = late.slice(EACH_MOST).map(({ node }) => node);
-  if (more.length > 0)
-    found.push({
-      kind: 'delay',
-      nodes: more,
-      text: `reports of ${counted(more.length, 'more node')} (${shown(more)}) are made late, by up to ${formatDuration((late[EACH_MOST]?.us ?? 0) / 1000)}`,
-    });
   const what = 'reports are made late: the sender gets too little CPU, or was stopped';
-  return [{ kind: 'late', nodes: late.map(({ node }) => node), what, sentences: found }];
+  return [{ kind: 'late', nodes: late.flatMap(({ nodes }) => nodes), what, sentences }];
 }
+
+const isOrAre = ({ length }: readonly unknown[]) => (length === 1 ? 'is' : 'are');
 
 /** Transit and scheduling take milliseconds. */
 const SKEW_LEAST_S = 0.5;
@@ -74,26 +70,20 @@ function clocks(snapshot: Snapshot, nodes: readonly Surveyed[]): Finding[] {
   // A rack with a wrong time server is one anomaly: clocks that are equally far off, to the shown figure, share a
   // sentence.
   const byDistance = groupBy(odd, ({ skew }) => ahead(skew, master === 0 ? '' : 'the others'));
-  const kinds = Array.from(byDistance, ([far, same]) => [far, same.map(({ node }) => node)] as const);
-  const found: Anomaly[] = [];
-  for (const [far, same] of kinds.slice(0, EACH_MOST)) {
-    const [who, are] = same.length === 1 ? [`clock of ${shown(same)}`, 'is'] : [`clocks of ${shown(same)}`, 'are'];
-    found.push({ kind: 'clock', nodes: same, text: `${who} ${are} ${far}` });
-  }
-  const more = kinds.slice(EACH_MOST).flatMap(([, same]) => same);
-  if (more.length > 0)
-    found.push({
-      kind: 'clock',
-      nodes: more,
-      text: `${more.length === 1 ? 'the clock of one more node' : `the clocks of ${more.length} more nodes`} (${shown(more)}) ${
-        more.length === 1 ? 'is' : 'are'
-      } more than ${SKEW_LEAST_S} s off`,
-    });
-  const [first] = odd;
-  if (first === undefined) return findings;
-  const far = kinds[0]?.[0] ?? '';
-  const what = kinds.length === 1 ? `clock ${far}` : `clocks are off, the worst ${far}`;
-  return [...findings, { kind: 'clock', nodes: odd.map(({ node }) => node), what, sentences: found }];
+  const kinds = Array.from(byDistance, ([far, same]) => ({ far, nodes: same.map(({ node }) => node) }));
+  const [worst] = kinds;
+  if (worst === undefined) return findings;
+  const sentences = sentencesOf(
+    'clock',
+    kinds,
+    ({ far, nodes }) => `${nodes.length === 1 ? 'clock' : 'clocks'} of ${shown(nodes)} ${isOrAre(nodes)} ${far}`,
+    more => {
+      const whose = more.length === 1 ? 'the clock of one more node' : `the clocks of ${more.length} more nodes`;
+      return `${whose} (${shown(more)}) ${isOrAre(more)} more than ${SKEW_LEAST_S} s off`;
+    },
+  );
+  const what = kinds.length === 1 ? `clock ${worst.far}` : `clocks are off, the worst ${worst.far}`;
+  return [...findings, { kind: 'clock', nodes: odd.map(({ node }) => node), what, sentences }];
 }
 
 /** Nodes that report more rarely than the receiver allows for: they are uncertain between two reports. */

@@ -53,12 +53,7 @@ const ROWS: readonly Row[] = [
   ['src/cli/ack.ts', 'one.key === key || one.key.startsWith(', 'one.key.startsWith(', 'cli/ack'],
   // src/demo
   ['src/demo/main.ts', ",gpu_gone'", "'", 'cli/demo'],
-  [
-    'src/demo/demofolder.ts',
-    "process.on('exit', () => rmSync(path, { recursive: true, force: true }));",
-    '',
-    'cli/demo',
-  ],
+  ['src/demo/main.ts', "process.on('exit', () => rmSync(path, { recursive: true, force: true }));", '', 'cli/demo'],
   ['src/demo/main.ts', '(alone ? NEXT_ALONE : NEXT).map', 'NEXT.map', 'cli/demo'],
   // src/events
   ['src/events/eventfeed.ts', 'event.seq > since.seq', 'event.seq >= since.seq', 'web/api'],
@@ -109,7 +104,7 @@ const ROWS: readonly Row[] = [
   // src/native
   ['src/native/addon.ts', "code === 'MODULE_NOT_FOUND'\n", "code !== 'MODULE_NOT_FOUND'\n", 'common/wronguses'],
   ['src/native/receiving.ts', '2n ** 64n - 1n', '2n ** 32n - 1n', 'receiver/receive'],
-  ['src/native/printing.ts', "'i16', 'i32', 'u64'", "'i32', 'i16', 'u64'", 'readings/measurereader'],
+  ['src/native/board.ts', "'i16', 'i32', 'u64'", "'i32', 'i16', 'u64'", 'readings/measurereader'],
   // src/net
   ['src/net/clients.ts', 'this.stream === undefined ? FRESH_MS : STREAM_MS', 'FRESH_MS', 'common/turns'],
   [

@@ -547,13 +547,16 @@ t.test('no program loads the tables of a language, which takes each start 11 ms;
   t.strictSame([0, 999, 1244, 58228, 1000000].map(thousands), ['0', '999', '1,244', '58,228', '1,000,000']);
 });
 
-t.test('the page takes the present from the server, whose moments it shows: the browser may be minutes off', async t => {
-  const found = Object.entries(read(sourcesIn('src', /^web\/page\/.*\.ts$/))).flatMap(([path, text]) =>
-    /\bDate\.now\(|\bnew Date\(\)/.test(text) ? [path.replace(/^.*\//, '')] : [],
-  );
-  // One compares the clocks, and the other has it until the server's is known.
-  t.strictSame(found.sort(), ['formats.ts', 'pace.ts']);
-});
+t.test(
+  'the page takes the present from the server, whose moments it shows: the browser may be minutes off',
+  async t => {
+    const found = Object.entries(read(sourcesIn('src', /^web\/page\/.*\.ts$/))).flatMap(([path, text]) =>
+      /\bDate\.now\(|\bnew Date\(\)/.test(text) ? [path.replace(/^.*\//, '')] : [],
+    );
+    // One compares the clocks, and the other has it until the server's is known.
+    t.strictSame(found.sort(), ['formats.ts', 'pace.ts']);
+  },
+);
 
 /** Lines that decide by what an error says, which may change, rather than by its code. */
 const decidedByWords = (files: Record<string, string>): string[] =>

@@ -5,7 +5,7 @@ import { getter } from '../../layout/codec.js';
 import { bits, enums } from '../../layout/layout.gen.js';
 import { type LinkEntry, linkName } from '../../shm/links.js';
 import type { State } from '../../shm/liveness.js';
-import { NoBoard, stalledText, unknownText } from '../../shm/noboard.js';
+import { NoBoard, orNoBoard, stalledText, unknownText } from '../../shm/noboard.js';
 import { type Problem, problemsOf } from '../../shm/problems.js';
 import type { BoardReader } from '../../shm/reader.js';
 import type { Node, Snapshot } from '../../shm/snapshot.js';
@@ -139,10 +139,7 @@ export function lookAt(snapshots: Iterable<Snapshot>, opened: () => number): Boa
 
 /** One look at all nodes, or at that one; and at all links. */
 export function lookOn(reader: BoardReader, name?: string): BoardLook {
-  try {
-    return lookAt(name === undefined ? reader.pieces() : [reader.snapshotOf(name)], () => reader.opened);
-  } catch (error) {
-    if (!(error instanceof NoBoard)) throw error;
-    return { ...EMPTY, trouble: error.message };
-  }
+  const pieces = () => (name === undefined ? reader.pieces() : [reader.snapshotOf(name)]);
+  const look = orNoBoard(() => lookAt(pieces(), () => reader.opened));
+  return look instanceof NoBoard ? { ...EMPTY, trouble: look.message } : look;
 }

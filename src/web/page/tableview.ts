@@ -111,7 +111,6 @@ function readingColumn(sort: string, readings: readonly ReadingInfo[]): NodeColu
 }
 
 export class TableView {
-  readonly #page: TablePage;
   #rows: TableRows = { title: '', kind: 'groups', indices: [] };
   #number = 1;
   /** By what it is sorted; undefined: as it is by itself. */
@@ -129,9 +128,8 @@ export class TableView {
 
   constructor(
     private readonly table: HTMLTableElement,
-    page: TablePage,
+    private readonly view: TablePage,
   ) {
-    this.#page = page;
     table.parentElement?.addEventListener('keydown', event => {
       const column = /^[1-9]$/.test(event.key) ? this.#columns[Number(event.key) - 1] : undefined;
       if (column === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -162,7 +160,7 @@ export class TableView {
 
   /** Whether this table sorts by it: that of groups has other columns than that of nodes, and a URL may have any. */
   #isColumn(sort: string | undefined): boolean {
-    const ofNodes = [...FIXED, ...(this.#page.hello()?.jobs ? JOBS : []), ...FIELDS.map(field => ({ sort: field }))];
+    const ofNodes = [...FIXED, ...(this.view.hello()?.jobs ? JOBS : []), ...FIELDS.map(field => ({ sort: field }))];
     return (this.#rows.kind === 'groups' ? GROUP_COLUMNS : ofNodes).some(column => column.sort === sort);
   }
 
@@ -170,7 +168,7 @@ export class TableView {
     const [{ sort: first = '' } = {}] = this.#rows.kind === 'groups' ? GROUP_COLUMNS : FIXED.slice(1);
     const now = this.sort ?? first;
     const next = now === sort ? `-${sort}` : sort;
-    this.#page.sort(next === first ? undefined : next);
+    this.view.sort(next === first ? undefined : next);
   }
 
   /** Writes the titles anew if they are others. */
@@ -219,10 +217,10 @@ export class TableView {
     this.#lines = lines;
     const choose = (row: number, cell: number) => {
       const { index } = this.#lines[row] ?? {};
-      if (index !== undefined && cell === JOB_AT) this.#page.openJobOf(index);
-      else if (index !== undefined) this.#page.choose(this.#rows.kind, index);
+      if (index !== undefined && cell === JOB_AT) this.view.openJobOf(index);
+      else if (index !== undefined) this.view.choose(this.#rows.kind, index);
     };
-    const hasJobs = this.#rows.kind === 'nodes' && this.#page.hello()?.jobs === true;
+    const hasJobs = this.#rows.kind === 'nodes' && this.view.hello()?.jobs === true;
     const texts = lines.map(line => line.texts);
     for (const [i, row] of writeRows(this.#body, texts, choose, hasJobs ? [JOB_AT] : []).entries()) {
       const { look = '' } = lines[i] ?? {};
@@ -246,7 +244,7 @@ export class TableView {
     }
     // Until the answer is there, the rows of the last question stay.
     const { nodes: rows = [], unmeasured = [], now_ms = 0 } = this.#nodes ?? {};
-    const { jobs = false, readings = [] } = this.#page.hello() ?? {};
+    const { jobs = false, readings = [] } = this.view.hello() ?? {};
     const measured = FIELDS.filter(field => !unmeasured.includes(field));
     const columns = [...FIXED, ...(jobs ? JOBS : []), ...measured.map(field => readingColumn(field, readings))];
     this.#titles(columns);
@@ -261,10 +259,10 @@ export class TableView {
 
   #query(cells: Cells): string {
     const { indices } = this.#rows;
-    const fields = ['since', 'problems', ...(this.#page.hello()?.jobs ? ['jobs', 'user'] : []), ...FIELDS];
+    const fields = ['since', 'problems', ...(this.view.hello()?.jobs ? ['jobs', 'user'] : []), ...FIELDS];
     const query = new URLSearchParams({ fields: fields.join(), page: String(this.#number) });
     if (this.sort !== undefined) query.set('sort', this.sort);
-    const where = this.#page.where();
+    const where = this.view.where();
     if (indices.length < cells.layout.count) {
       let names = Array.from(indices, index => cells.names[index] ?? '');
       let list = foldInOrder(names);
@@ -282,7 +280,7 @@ export class TableView {
     this.#nodes = answer;
     if (this.#rows.kind !== 'nodes') return;
     this.update();
-    this.#page.told();
+    this.view.told();
   }
 }
 

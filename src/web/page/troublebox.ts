@@ -50,7 +50,6 @@ export class TroubleBox {
   readonly #frame = byId('troubleframe');
   readonly #list = byId('trouble');
   readonly #more = byId('troublemore');
-  readonly #choose: (key: string) => void;
   readonly #rows = new Map<string, TroubleRow>();
   #keys: readonly string[] = [];
   #left = 0;
@@ -73,10 +72,9 @@ export class TroubleBox {
 
   /** `choose`: called with the key of a line that the user chooses. */
   constructor(
-    choose: (key: string) => void,
+    private readonly choose: (key: string) => void,
     private readonly acts: TroubleActs,
   ) {
-    this.#choose = choose;
     const list = this.#list;
     const keyAt = ({ target }: Event) => (target as Element).closest<HTMLElement>('[role="option"]')?.dataset.key;
     // Before it gets the focus, which shows the whole text of the keyboard's row.
@@ -101,10 +99,10 @@ export class TroubleBox {
     const last = this.#keys.length - 1;
     const to = { ArrowUp: Math.max(0, at - 1), ArrowDown: Math.min(last, at + 1), Home: 0, End: last }[event.key];
     if (to !== undefined) this.#goTo(this.#keys[to]);
-    else if ((event.key === 'Enter' || event.key === ' ') && at >= 0) this.#choose(this.#here as string);
+    else if ((event.key === 'Enter' || event.key === ' ') && at >= 0) this.choose(this.#here as string);
     else if (at < 0 || !this.acts.has(event.key)) return;
     else {
-      if (this.#selected !== this.#here) this.#choose(this.#here as string);
+      if (this.#selected !== this.#here) this.choose(this.#here as string);
       this.acts.press(event.key);
       // Elsewhere on the page a key means something else.
       event.stopPropagation();
