@@ -24,6 +24,7 @@ const node = text();
 const count = integer();
 /** Of events that the receiver has recorded. */
 const recorded = { number: integer('tells an event that you read twice') };
+const followed = { 'master?': text('of a mirror: the master that it follows, empty: none yet') };
 const ofNode = { 'node?': node, ...recorded };
 const ofLink = { 'link?': text(), ...recorded };
 
@@ -32,11 +33,11 @@ const EVENTS: Readonly<Record<BoardChange['event'], readonly [about: string, key
   {
     begin: ['the nodes at the start', STANDING],
     board: ['another board has replaced the one before, or there is one again', STANDING],
-    resumed: ['the receiver continues; changes since the last known states follow', STANDING],
+    resumed: ['the receiver continues; changes since the last known states follow', { ...STANDING, ...followed }],
     no_board: ['there is no board that can be read; the program waits for one', { why: text() }],
     stalled: [
       'nothing is known about nodes until resumed or board: no node changes its state',
-      { closed: flag(), 'heartbeat_age_ms?': number() },
+      { closed: flag(), 'heartbeat_age_ms?': number(), ...followed },
     ],
     state: [
       'a node’s state has changed. Without from it is new, without to no longer on the board',

@@ -2,6 +2,7 @@
 // another board. Judges nothing. Says nothing about nodes while the board says nothing about them.
 
 import { enums } from '../layout/layout.gen.js';
+import { mirrorOf } from '../shm/header.js';
 import { linkName } from '../shm/links.js';
 import { countStates, HEARD, NUMBERED, type State } from '../shm/liveness.js';
 import type { LastWords, Memory } from '../shm/memory.js';
@@ -16,14 +17,20 @@ import { groupBy } from '../text/maps.js';
 import { DigestBuilder } from './digest.js';
 import { LastReports, saidJson } from './lastwords.js';
 
+/** The master that a mirror follows, empty: none yet; absent: the board is a receiver's. */
+interface OfMirror {
+  readonly master?: string;
+}
+
 /** Something that has happened. All keys except `at` are those of jsonschema.ts. */
 export type BoardChange = {
   /** When it happened or was found out: ns since 1970, by the wall clock of this machine. */
   readonly at: bigint;
 } & (
-  | ({ readonly event: 'begin' | 'board' | 'resumed' } & Standing)
+  | ({ readonly event: 'begin' | 'board' } & Standing)
+  | ({ readonly event: 'resumed' } & Standing & OfMirror)
   | { readonly event: 'no_board'; readonly why: string }
-  | { readonly event: 'stalled'; readonly closed: boolean; readonly heartbeat_age_ms: number | undefined }
+  | ({ readonly event: 'stalled'; readonly closed: boolean; readonly heartbeat_age_ms: number | undefined } & OfMirror)
   /** Without `from` the node is new on the board; without `to` it was removed from the board. */
   | {
       readonly event: 'state';
@@ -232,7 +239,11 @@ export class ChangeFollower {
       changes.push({ at: nodeStates.board.realNs, event: 'board', ...this.#standing(nodeStates) });
     if (this.#isStalled && (!wasStalled || isAnother)) changes.push(stalled(nodeStates));
     if (wasStalled && !this.#isStalled && !isAnother)
-      changes.push({ at: nodeStates.board.realNs, event: 'resumed', ...this.#standing(nodeStates) });
+      changes.push({
+        ...{ at: nodeStates.board.realNs, event: 'resumed' },
+        ...this.#standing(nodeStates),
+        ...followedOf(nodeStates),
+      });
     // Not as arguments: of a million, the stack would overflow.
     for (const state of states) changes.push(state);
     this.#isAway = false;
@@ -469,9 +480,13 @@ const stateOf = (number: number) => NUMBERED[number] as State;
 
 const realNow = () => BigInt(Date.now()) * 1_000_000n;
 
-function stalled({ board }: NodeStates): BoardChange {
-  const { closed, heartbeatAgeMs } = board;
-  return { at: board.realNs, event: 'stalled', closed, heartbeat_age_ms: heartbeatAgeMs };
+function followedOf({ board }: NodeStates): OfMirror {
+  return board.isMirror ? { master: mirrorOf(board)?.master ?? '' } : {};
+}
+
+function stalled(nodeStates: NodeStates): BoardChange {
+  const { closed, heartbeatAgeMs, realNs } = nodeStates.board;
+  return { at: realNs, event: 'stalled', closed, heartbeat_age_ms: heartbeatAgeMs, ...followedOf(nodeStates) };
 }
 
 function receiverOf({ board }: NodeStates) {

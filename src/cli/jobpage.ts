@@ -10,7 +10,7 @@ import { lookMs } from '../presentation/summary.js';
 import { survey } from '../query/survey.js';
 import type { Painter } from '../terminal/style.js';
 import { tableLines, wrapped } from '../text/layout.js';
-import { oneLine } from '../text/text.js';
+import { shellWord } from '../text/text.js';
 import { troubleOf, withoutJob } from '../trouble/trouble.js';
 import { showJobs } from './jobtable.js';
 import { type LookResult, ROWS, type SchedulerLook } from './schedulerlook.js';
@@ -55,7 +55,7 @@ function pageLines(row: ListedJob, look: SchedulerLook, options: PageOptions, pa
     ...(look.slurm.trouble === undefined ? head : head.map(line => paint.state('left', line))),
     ...(trouble.length === 0 ? [] : ['', ...trouble]),
     ...['', paint.title(titles), ...rows],
-    ...(more > 0 ? [`… ${more} more; all: beoboard jobs ${oneLine(row.job.id)} --long`] : []),
+    ...(more > 0 ? [`… ${more} more; all: beoboard jobs ${shellWord(row.job.id)} --long`] : []),
     ...jobNotes(row, members, look.slurm).flatMap(note => ['', ...wrapped(note, width)]),
   ];
 }
@@ -71,7 +71,7 @@ export function showJob(id: string, look: SchedulerLook, options: PageOptions): 
     };
   if (parts.length > 1) {
     const table = showJobs(parts, look, options.long);
-    const advice = `${parts.length} jobs have this number; name one of them: beoboard jobs ${oneLine(row.job.id)}`;
+    const advice = `${parts.length} jobs have this number; name one of them: beoboard jobs ${shellWord(row.job.id)}`;
     return { ...table, about: [], lines: paint => [...table.lines(paint), '', ...wrapped(advice, options.width)] };
   }
   return {

@@ -6,7 +6,7 @@ import type { SchedulerNode } from '../schedulerfile/scheduler.js';
 import { problemsOf } from '../shm/problems.js';
 import { fold } from '../text/hostlists.js';
 import { groupBy } from '../text/maps.js';
-import { oneLine } from '../text/text.js';
+import { oneLine, shellWord } from '../text/text.js';
 import { carryOut, commandsFor, HOLD_FILE, lookAt, ofEach, type ServiceLook } from './draining.js';
 
 export const verb = defineVerb({
@@ -27,7 +27,7 @@ function whyLeft({ view }: ServiceLook, node: SchedulerNode): string {
   if (reason.startsWith(BRIDGES))
     return `drained by the bridge (${oneLine(reason)}), which resumes it when it is well; beoboard bridge --undrain-own does so at once`;
   const by = reason_by === undefined ? '' : ` by ${oneLine(reason_by)}`;
-  return `${oneLine(aside)}${by} (${oneLine(reason)}), not by beoboard drain; scontrol update nodename=${name} state=undrain ends it`;
+  return `${oneLine(aside)}${by} (${oneLine(reason)}), not by beoboard drain; scontrol update ${shellWord(`nodename=${name}`)} state=undrain ends it`;
 }
 
 /** What else keeps these nodes out, as far as the board shows it. */

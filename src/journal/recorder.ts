@@ -303,10 +303,10 @@ export class JournalRecorder {
         if (this.#stalledMs !== undefined) break;
         this.#stalledMs = fromMs - (change.heartbeat_age_ms ?? 0);
         if (this.#isFirst && this.#going.isTold('stalled', undefined, '', this.#stalledMs)) break;
-        this.#note({ event: 'stalled', closed: change.closed }, this.#stalledMs);
+        this.#note({ event: 'stalled', closed: change.closed, master: change.master }, this.#stalledMs);
         break;
       case 'resumed':
-        this.#note({ event: 'resumed' }, this.#stalledMs ?? fromMs, fromMs);
+        this.#note({ event: 'resumed', master: change.master }, this.#stalledMs ?? fromMs, fromMs);
         this.#stalledMs = undefined;
         break;
       case 'lost':

@@ -79,11 +79,14 @@ export function boardText(happening: BoardChange): string {
     case 'board':
       return `another board has replaced this one${thenStanding(happening)}`;
     case 'resumed':
-      return `the receiver is running again${thenStanding(happening)}`;
+      return `${happening.master === undefined ? 'the receiver is running' : 'the mirror hears its master'} again${thenStanding(happening)}`;
     case 'no_board':
       return `no board: ${happening.why}`;
     case 'stalled':
-      return unknownText({ closed: happening.closed, heartbeatAgeMs: happening.heartbeat_age_ms });
+      return unknownText({
+        ...{ closed: happening.closed, isMirror: happening.master !== undefined },
+        heartbeatAgeMs: happening.heartbeat_age_ms,
+      });
     case 'lost':
       return `${counted(happening.count, 'event was', 'events were')} lost: there were more between two looks than the board keeps, or another board replaced it`;
     case 'link_up':

@@ -137,7 +137,7 @@ function ownText(line: Line, paint: Painter, at: Told): string | undefined {
       // A problem that only a later version knows is told by its name.
       return isProblem(problem) ? undefined : `${event.replace('_', ' ')}: ${oneLine(problem)}`;
     case 'stalled':
-      return `${stalledText({ closed: closed === true })}: nothing is known about nodes`;
+      return `${stalledText({ closed: closed === true, isMirror: line.master !== undefined })}: nothing is known about nodes`;
     case 'clock_step':
       return `the clock of this master was set ${ahead(by_ms / 1000)}`;
     case 'lost':

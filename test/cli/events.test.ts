@@ -7,11 +7,11 @@
 import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { rmSync } from 'node:fs';
+import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import { type BoardChange, ChangeFollower, type Following } from '../../src/changes/changes.js';
 import type { Encodable } from '../../src/layout/codec.js';
-import { bits } from '../../src/layout/layout.gen.js';
+import { bits, structs } from '../../src/layout/layout.gen.js';
 import type { Writer } from '../../src/native/index.js';
 import { objectLines, textLines } from '../../src/presentation/eventlines.js';
 import { STATES } from '../../src/shm/liveness.js';
@@ -328,6 +328,17 @@ t.test('a receiver that is stalled: no node changes its state', async t => {
   const told = bare(follower.look(true));
   t.match(told[0], /^resumed 2 /);
   t.same(told.slice(1), ['state a live left', 'state b silent live'], 'against what was known before');
+
+  const { mirror_masters, mirror_followed, mirror_names } = structs.board_header.fields;
+  const file = openSync(path, 'r+');
+  writeSync(file, Uint8Array.of(1), 0, 1, mirror_masters.offset);
+  writeSync(file, Uint8Array.of(0), 0, 1, mirror_followed.offset);
+  writeSync(file, 'm1\0', mirror_names.offset);
+  closeSync(file);
+  beat(5);
+  t.match(follower.look(true), [{ event: 'stalled', master: 'm1' }], 'of a mirror it says whom it follows');
+  beat();
+  t.match(follower.look(true)[0], { event: 'resumed', master: 'm1' });
 });
 
 t.test('lines: equal events of several nodes are one line', async t => {
@@ -382,6 +393,9 @@ t.test('lines: equal events of several nodes are one line', async t => {
     { at, event: 'unknown', number: 18 },
     { at, event: 'lost', count: 1 },
     { at, event: 'stalled', closed: false, heartbeat_age_ms: 3100 },
+    { at, event: 'stalled', closed: false, heartbeat_age_ms: 3100, master: 'm1' },
+    { at, event: 'stalled', closed: true, heartbeat_age_ms: 3100, master: '' },
+    { at, event: 'resumed', nodes: 1, states: { live: 1 }, unhealthy: 0, recently: 0, master: 'm1' } as never,
     { at, event: 'no_board', why: 'gone' },
   ];
   t.same(
@@ -415,6 +429,9 @@ t.test('lines: equal events of several nodes are one line', async t => {
       'an event of a kind that this version does not know, number 18',
       '1 event was lost: there were more between two looks than the board keeps, or another board replaced it',
       'the receiver is stalled, its heartbeat is 3.1s old: nothing is known about nodes',
+      'nothing new comes from the master, its heartbeat is 3.1s old: nothing is known about nodes',
+      'the mirror was stopped, its heartbeat is 3.1s old: nothing is known about nodes',
+      'the mirror hears its master again: 1 node: 1 live',
       'no board: gone',
     ],
   );

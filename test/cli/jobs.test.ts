@@ -213,6 +213,12 @@ t.test('the command: a number is no host list; exit codes', async t => {
     stdout: /^job 4711_1 \(job\) of anna in partition batch: RUNNING/,
   });
   t.match(await jobs('4711'), { code: 0, stdout: /\n3 jobs have this number; name one of them: beoboard jobs 4711_/ });
+  const arrays = ['7[1].s', '7[2].s'].map(id => madeJob(id, 'n01', {}));
+  writeFileSync(join(path, 'state'), stateText(madeState(told(16), [...PARTS, EVIL, ...arrays])));
+  t.match(await jobs('7'), {
+    code: 0,
+    stdout: /\n2 jobs have this number; name one of them: beoboard jobs '7\[1\]\.s'\n/,
+  });
   const none = /^beoboard jobs: no job 99 has nodes; beoboard jobs lists those that have\n$/;
   t.match(await jobs('99'), { code: 1, stdout: '', stderr: none });
   t.match(await jobs('99', '--json'), { code: 1, stdout: /"jobs":\[\n\]\}\n$/, stderr: none });

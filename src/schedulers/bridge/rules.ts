@@ -6,7 +6,7 @@ import type { HoldOrder, OrderedNode } from '../../schedulerfile/scheduler.js';
 import type { Problem } from '../../shm/problems.js';
 import { getOrInsert } from '../../text/maps.js';
 import { words } from '../../text/tables.js';
-import { lowerCase } from '../../text/text.js';
+import { lowerCase, shellWord } from '../../text/text.js';
 import type { BoardLook, SeenNode } from './boardlook.js';
 import { type BrakeCount, limits } from './massbrake.js';
 import { carries, isBeingGiven, type Ledger } from './ownership.js';
@@ -98,7 +98,7 @@ function unmeasuredOf(claim: Claim | undefined, seen: SeenNode, { drainUnhealthy
   const problem = gone ?? seen.unknown.find(problem => problem === was);
   const byHand =
     gone === undefined
-      ? `or resume it yourself: scontrol update nodename=${claim?.node} state=resume`
+      ? `or resume it yourself: scontrol update ${shellWord(`nodename=${claim?.node}`)} state=resume`
       : `or after beoboard clear -w ${seen.name}`;
   return problem && `${problem} is not measured: it returns when that is measured as absent, ${byHand}`;
 }
