@@ -8,11 +8,16 @@ import type { Part } from '../shm/snapshot.js';
 const BYTES = contractUnit('bytes');
 const WATTS = contractUnit('W');
 
-/** `3.1 of 12.4 TiB`: a unit that both numbers share is written once. */
-function share({ used, total }: Part, unit: Unit): string {
+/** A share as `####------`, which needs no font. */
+export const bar = (share: number, columns: number): string =>
+  '#'.repeat(Math.round(Math.max(0, Math.min(share, 1)) * columns)).padEnd(columns, '-');
+
+/** `3.1 of 12.4 TiB`: a unit that both numbers share is written once. `wide`: of a bar before it. */
+function share({ used, total }: Part, unit: Unit, wide: number): string {
   const [some, all] = [writeValue(used, unit), writeValue(total, unit)];
   const [, label] = all.split(' ');
-  return `${label === undefined ? some : some.replace(` ${label}`, '')} of ${all}`;
+  const before = wide === 0 ? '' : `${bar(used / total, wide)} `;
+  return `${before}${label === undefined ? some : some.replace(` ${label}`, '')} of ${all}`;
 }
 
 function flow(first: number, one: string, second: number, other: string): string {
@@ -22,19 +27,20 @@ function flow(first: number, one: string, second: number, other: string): string
 /**
  * What the live nodes among the chosen ones have, use and move together, as parts of a sentence. Each part says on how
  * many nodes it was measured, unless on all. Empty for fewer than two nodes, because a table says as much.
+ * `wide`: of the bars of shares.
  */
-export function totalsTexts(found: Survey): string[] {
+export function totalsTexts(found: Survey, wide = 0): string[] {
   const { live } = found.standing.states;
   const totals = live > 1 ? totalsOf(found) : undefined;
   if (totals === undefined) return [];
   const { cpus, memory, network, fabric, disks, gpus, power } = totals;
   const parts = [
-    cpus && { nodes: cpus.nodes, text: `CPUs ${share(cpus, NUMBER)} busy` },
-    memory && { nodes: memory.nodes, text: `memory ${share(memory, BYTES)} used` },
+    cpus && { nodes: cpus.nodes, text: `CPUs ${share(cpus, NUMBER, wide)} busy` },
+    memory && { nodes: memory.nodes, text: `memory ${share(memory, BYTES, wide)} used` },
     network && { nodes: network.nodes, text: `network ${flow(network.in, 'in', network.out, 'out')}` },
     fabric && { nodes: fabric.nodes, text: `fabric ${flow(fabric.in, 'in', fabric.out, 'out')}` },
     disks && { nodes: disks.nodes, text: `disks ${flow(disks.read, 'read', disks.written, 'written')}` },
-    gpus && { nodes: gpus.nodes, text: `GPUs ${share(gpus, NUMBER)} busy` },
+    gpus && { nodes: gpus.nodes, text: `GPUs ${share(gpus, NUMBER, wide)} busy` },
     power && { nodes: power.nodes, text: `power ${writeValue(power.watts, WATTS)}` },
   ].filter(part => part !== undefined);
   return parts.map(({ nodes, text }) => (nodes === live ? text : `${text} on ${plural(nodes)}`));

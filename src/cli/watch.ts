@@ -150,7 +150,7 @@ class Session {
     const body = bodyOf(found, this.#view, this.#grouping, this.#roster.byName);
     const events = { kept: this.#events.log.kept, from: this.#events.from };
     const jobs = jobsSeen(found, scheduler, { board: this.reader.path, journalRun: this.#journals });
-    this.#seen = { found, body, trouble: this.#trouble.lines, events, totals: totalsTexts(found), jobs, slurm };
+    this.#seen = { found, body, trouble: this.#trouble.lines, events, totals: totalsTexts(found, 10), jobs, slurm };
   }
 
   draw(): void {

@@ -33,8 +33,9 @@ import {
 } from './statustext.js';
 import { troubleLines } from './troublelist.js';
 import type { JobsSeen } from './watchjobs.js';
+import { rackLines } from './watchracks.js';
 import { type Prompt, placed, type ShownScreen, settled, type WatchRow, type WatchView, within } from './watchstate.js';
-import { troublePage as linePage, troubleTable } from './watchtrouble.js';
+import { cutEnd, troublePage as linePage, troubleTable } from './watchtrouble.js';
 
 /** A board that was seen, or the reason why there was none. */
 export type BoardSeen =
@@ -96,7 +97,7 @@ export function bodyOf(found: Survey, view: WatchView, grouping: Grouping | unde
   return { kind: 'nodes', nodes: order };
 }
 
-/** The list of trouble has so many lines, or a quarter of the screen; and what changed so many. */
+/** The list of trouble has so many lines, or a quarter of the screen; and what changed so many, or a tenth. */
 const TROUBLE_LINES = 6;
 const CHANGED_LINES = 2;
 /** If fewer rows than this fit, what changed is left out, then the totals, then lines of trouble. */
@@ -147,11 +148,14 @@ const OPENS = { nodes: 'Enter node', folded: 'l rows', groups: 'Enter group', no
 function legend(kind: Body['kind'], { outer, cursor }: WatchView, right: string, columns: number): string {
   const keys =
     cursor === undefined
-      ? [OPENS[kind], outer ? 'Esc back' : '', 'Tab trouble', 'o all', 'e changed', 'j job', 's sort', 'f filter']
-      : ['Enter nodes', 'j job', 'e changed then', 'c list, ack', 'Tab table', 'o all', 'f filter'];
+      ? [OPENS[kind], outer ? 'Esc back' : '', 'o all', 'e changed', 'j job', 'Tab trouble', 's sort', 'f filter']
+      : ['Enter nodes', 'o all', 'e changed', 'j job', 'c list, ack', 'Tab table', 'f filter'];
   const more = cursor === undefined ? ['x exceptions', 'r reverse'] : [];
-  const all = ['q quit', ...keys, ...more].filter(Boolean);
+  let all = ['q quit', ...keys, ...more].filter(Boolean);
   const line = () => [...all, '? help'].join('  ');
+  // Where words have no room, the keys are named alone.
+  const isNarrow = ['q quit', ...keys.slice(0, 6), '? help'].join('  ').length > columns;
+  if (isNarrow) all = all.map(key => key.slice(0, key.indexOf(' ')));
   while (all.length > 1 && line().length + right.length >= columns) all.pop();
   return ends(line(), right, columns);
 }
@@ -305,7 +309,7 @@ function screenful(view: WatchView, now: BoardSeen, size: Size, look: Appearance
   const above = linesAbove(view, now, size, look, folded?.length);
   const room = Math.max(0, rows - above.lines.length - 2);
   return folded !== undefined
-    ? foldedPage(above, folded, room, columns, page)
+    ? foldedPage(above, now, folded, room, columns, look.paint, page)
     : tablePage(above, now, room, columns, look, page);
 }
 
@@ -422,10 +426,11 @@ function linesAbove(
   const list = { top: cursor?.top ?? 0, rows: room, chosen: cursor?.name };
   const asked = { nowMs: lookMs(found.snapshot), width: columns, paint: look.paint };
   const lines = room === 0 ? [] : troubleTable(trouble, list, asked);
-  const hasRoom = free - lines.length - CHANGED_LINES > TROUBLE_LINES - room;
+  const changes = Math.max(CHANGED_LINES, Math.floor(rows / 10));
+  const hasRoom = free - lines.length - changes > TROUBLE_LINES - room;
   const last = { ...now, events: { ...now.events, kept: now.events.kept.slice(-CHANGED_AMONG) } };
-  const changed = hasRoom ? changedTexts(last).slice(0, CHANGED_LINES) : [];
-  const told = changed.map((text, i) => `${i === 0 ? 'changed' : '       '}  ${text}`);
+  const changed = hasRoom ? changedTexts(last).slice(0, changes) : [];
+  const told = changed.map((text, i) => cutEnd(`${i === 0 ? 'changed' : '       '}  ${text}`, columns));
   return {
     lines: [...summary, ...shownSums, ...lines, ...told, ...only],
     view: { ...view, cursor },
@@ -435,9 +440,11 @@ function linesAbove(
 
 function foldedPage(
   { view, lines: top, shown: above }: LinesAbove,
+  { found }: Present,
   folded: readonly string[],
   room: number,
   columns: number,
+  paint: Painter,
   page: Framer,
 ): WatchFrame {
   // Folded nodes have no row of titles, so one more line fits.
@@ -447,7 +454,7 @@ function foldedPage(
   const where = folded.length > fitting ? `lines ${range(first + 1, first + visible.length, folded.length)}` : '';
   const shown = { ...above, folded: true, room: fitting, columns: COLUMNS.map(({ name }) => name) };
   return page(
-    [...top, ...visible],
+    [...top, ...visible, ...(view.exceptions ? [] : rackLines(found, columns, fitting - visible.length, paint))],
     legend('folded', view, where, columns),
     { ...shown, jobs: jobsOf(view, above) },
     {

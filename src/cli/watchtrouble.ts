@@ -11,8 +11,9 @@ import { beginning, fits, oneLine } from '../text/text.js';
 import { ackCommand, type CommandOptions, commandLines } from './commandline.js';
 
 const MARKS: Readonly<Record<string, string>> = { critical: '!', warning: '*', notice: '.' };
-/** The width of the columns. */
-const [COUNT, NODES, LASTING, SINCE, JOBS] = [5, 20, 5, 12, 18];
+/** The width of the columns: of the first two also where the sentence would have no room. */
+const [LASTING, SINCE, JOBS, NARROW] = [5, 12, 18, 60];
+const widthsIn = (width: number) => (width < NARROW ? { count: 3, nodes: 14 } : { count: 5, nodes: 20 });
 /** The least width of a terminal with a column of jobs, and of the time. */
 const WIDE = 100;
 /** Of a list that has room for a few names, so many characters are looked at. */
@@ -31,6 +32,10 @@ function folded(part: string, columns: number): string {
   return end < 0 || widthOf(part) <= columns ? cutTo(part, columns) : `${part.slice(0, end)},…]`;
 }
 
+/** A sentence that does not fit, up to where it does. */
+export const cutEnd = (text: string, columns: number): string =>
+  fits(text, columns, widthOf) ? text : `${beginning(text, columns - 1, widthOf)}…`;
+
 /** As many texts as fit, whole, and how many more there are: `n[1-4],n9 +3`. */
 function few(texts: readonly string[], by: string, columns: number, left = 0): string {
   for (let shown = texts.length; shown > 0; shown--) {
@@ -47,9 +52,10 @@ const cells = (texts: readonly (readonly [text: string, columns: number])[]) =>
 
 /** A row of the list; `what` has the room that is left. */
 function row([mark, count, nodes, what, lasting, since, jobs]: readonly string[], width: number): string {
+  const wide = widthsIn(width);
   const left = `${mark} ${cells([
-    [(count ?? '').padStart(COUNT), COUNT],
-    [nodes ?? '', NODES],
+    [(count ?? '').padStart(wide.count), wide.count],
+    [nodes ?? '', wide.nodes],
   ])}`;
   const time = (lasting ?? '').padStart(LASTING);
   const right =
@@ -61,14 +67,13 @@ function row([mark, count, nodes, what, lasting, since, jobs]: readonly string[]
           [jobs ?? '', JOBS],
         ]);
   const room = Math.max(0, width - widthOf(left) - widthOf(right) - 2);
-  const said = fits(what ?? '', room, widthOf) ? what : `${beginning(what ?? '', room - 1, widthOf)}…`;
-  return clip(`${left} ${padded(said ?? '', room)} ${right}`, width);
+  return clip(`${left} ${padded(cutEnd(what ?? '', room), room)} ${right}`, width);
 }
 
 function rowOf(line: TroubleInfo, { nowMs, width }: TroubleLook): string {
   const { severity, nodes = '', count, jobs = [], jobs_more } = line;
   const { lasting, since, said } = troubleText(line, nowMs);
-  const names = few(partsOfList(oneLine(nodes.slice(0, LOOKED_AT))), ',', NODES);
+  const names = few(partsOfList(oneLine(nodes.slice(0, LOOKED_AT))), ',', widthsIn(width).nodes);
   const whose = jobs.map(({ id, user }) => `${oneLine(id)} ${oneLine(user)}`.trim());
   const brief = lasting.replace(' min', 'm').replace(' ', '');
   return row(

@@ -52,7 +52,7 @@ function worst(a: NodeGroup, b: NodeGroup): number {
 }
 
 /** The mean of a field over the live nodes of a group; of a text or an id, what they all share. Undefined: none. */
-function meanOf(snapshot: Snapshot, { nodes }: NodeGroup, field: Reading): Value {
+export function meanOf(snapshot: Snapshot, { nodes }: NodeGroup, field: Reading): Value {
   const values = nodes
     .filter(({ state }) => state === 'live')
     .map(({ index }) => wordOf(snapshot, index, field))

@@ -581,3 +581,11 @@ export function parseNodeName(text: string): string {
       : `1 to ${NAME_LENGTH} of a-z 0-9 . _ - that begin with a letter or digit`;
   throw new InputError(`${quote(text)} is not a node name; write ${instead}`);
 }
+
+/** The rack of rack11n01 is what stands before its second number. */
+export const RACK_PATTERN = '^[^0-9]*[0-9]+';
+const IN_RACK = new RegExp(`${RACK_PATTERN}[^0-9]+[0-9]`);
+
+/** Whether most of these names say a rack. */
+export const areInRacks = (names: readonly string[]): boolean =>
+  2 * names.filter(name => IN_RACK.test(name)).length > names.length;

@@ -5,6 +5,7 @@ import { EventFeed } from '../events/eventfeed.js';
 import { grouping as groupingValue } from '../options/values.js';
 import { SCALES } from '../readings/scales.js';
 import { attempt } from '../text/failure.js';
+import { areInRacks } from '../text/hostlists.js';
 import { didYouMean, InputError, nearest, quote } from '../text/text.js';
 import { jsonFrame } from './framing.js';
 import { RiverHistory } from './history.js';
@@ -176,8 +177,7 @@ export class Wall {
     const { names, roster } = this.watcher;
     const key = `${roster} ${names.length}`;
     if (this.#own.key !== key) {
-      const some = names.filter(name => AUTO.ofNames.test(name)).length;
-      this.#own = { key, rule: some > names.length / 2 ? AUTO.rule : null };
+      this.#own = { key, rule: areInRacks(names) ? AUTO.rule : null };
     }
     return this.#own.rule;
   }

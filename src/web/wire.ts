@@ -3,6 +3,7 @@
 
 import type { TroubleInfo } from '../acks/info.js';
 import type { State } from '../shm/liveness.js';
+import { RACK_PATTERN } from '../text/hostlists.js';
 
 export type { State };
 
@@ -93,7 +94,7 @@ export interface Hello {
  * With `auto` nodes are grouped by the part of their names before the second number, as rack11 of rack11n01, if most
  * names have two numbers; otherwise not at all.
  */
-export const AUTO = { by: 'auto', rule: '/^[^0-9]*[0-9]+/', ofNames: /^[^0-9]*[0-9]+[^0-9]+[0-9]/ } as const;
+export const AUTO = { by: 'auto', rule: `/${RACK_PATTERN}/` } as const;
 
 export interface GroupInfo {
   /** Null: nodes without a group. */

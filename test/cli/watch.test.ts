@@ -144,7 +144,7 @@ const board = (nodes: readonly MadeNode[], made?: MadeBoard, by?: Grouping, know
     const slurm = new SchedulerView(new Pairing(known, snapshot.names()));
     const jobs = jobsSeen(found, slurm, { board: '/nowhere', journalRun: '/nowhere' });
     const trouble = troubleOf(found, slurm.isKnown ? { scheduler: slurm } : {});
-    return { found, body, trouble, events: EVENTS, totals: totalsTexts(found), jobs };
+    return { found, body, trouble, events: EVENTS, totals: totalsTexts(found, 10), jobs };
   };
   const views = new Map<string, BoardSeen>();
   return (view: WatchView): BoardSeen => {
@@ -535,15 +535,17 @@ const scenes: [title: string, keys: string[], look: (view: WatchView) => BoardSe
   ['stalled', [], board(sixty, { heartbeat: 12 })],
   ['no board', [], () => ({ absent: '/dev/shm/beoboard/board: there is no board; start beoboard receive' })],
 ];
+/** All of them at one size, and some where there is more or less room. */
 const SIZES = [
-  { columns: 80, rows: 24 },
-  { columns: 200, rows: 50 },
+  { columns: 80, rows: 24, of: /./ },
+  { columns: 120, rows: 40, of: /^(two racks|folded$|10,000 nodes$|a link|the list)/ },
+  { columns: 40, rows: 24, of: /^(sixty nodes|folded$|the list)/ },
 ];
 
 t.test('the screen is that of test/golden/watch.txt', async t => {
   const out: string[] = [];
   for (const size of SIZES)
-    for (const [title, keys, look, start] of scenes) {
+    for (const [title, keys, look, start] of scenes.filter(([title]) => size.of.test(title))) {
       const view = after(keys, look, size, { ...START, ...start });
       const { lines } = frame(view, look(view), size, plain(title === 'sixty nodes' ? painter('always') : undefined));
       out.push(`=== ${title}, ${size.columns}x${size.rows}\n${lines.join('\n').replaceAll('\x1b', '␛')}\n`);

@@ -279,9 +279,9 @@ const LINES: Record<string, number> = {
   'src/shm': 2358,
   'src/supermon': 899,
   'src/terminal': 245,
-  'src/text': 2290,
+  'src/text': 2298,
   'src/trouble': 2200,
-  'src/web': 3417,
+  'src/web': 3418,
   'src/web/page': 5501,
   'src/zoom': 1076,
 };

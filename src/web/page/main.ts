@@ -2,7 +2,7 @@
 // Judges nothing: states, ages and trouble come from the server.
 
 import type { JobInfo, KeptEvent } from '../../presentation/shapes.js';
-import { tryExpand } from '../../text/hostlists.js';
+import { areInRacks, tryExpand } from '../../text/hostlists.js';
 import { oneLine, shortened } from '../../text/unseen.js';
 import { AUTO, FRAME, type Hello, type LayoutInfo, type ReadingInfo, type WallHead } from '../wire.js';
 import { Cells, type Changed } from './cells.js';
@@ -191,10 +191,10 @@ function takeFrame({ kind, payload }: StreamFrame): void {
 let ownRule: string | undefined;
 
 /** Groups by names with two numbers, if there were none when the page was opened. */
-function groupByThemselves({ groups, count }: LayoutInfo): boolean {
+function groupByThemselves({ groups }: LayoutInfo): boolean {
   if (view.by !== undefined || ownRule !== undefined || hello?.by !== null) return false;
   const names = tryExpand(groups[0]?.nodes ?? '', 'any') ?? [];
-  if (names.filter(name => AUTO.ofNames.test(name)).length <= count / 2) return false;
+  if (!areInRacks(names)) return false;
   ownRule = AUTO.rule;
   ask();
   return true;
