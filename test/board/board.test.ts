@@ -32,6 +32,7 @@ import type { Snapshot } from '../../src/shm/snapshot.js';
 import { type BoardOptions, openWriter } from '../../src/shm/writer.js';
 import { now } from '../kit/clocks.js';
 import { testProgram } from '../kit/compiling.js';
+import { openReader } from '../kit/openreader.js';
 import { boardPath, folder } from '../kit/places.js';
 import { makeReport } from '../kit/reports.js';
 import { deliver } from '../kit/testwriter.js';
@@ -228,8 +229,7 @@ t.test('a new receiver takes over with everything on the board', async t => {
   lay(first, 'node1', 2);
   lay(first, 'node2', 7);
   first.close();
-  const reader = new BoardReader(path);
-  t.teardown(() => reader.close());
+  const reader = openReader(t, path);
   t.equal(reader.snapshot().closed, true);
   const inode = statSync(path).ino;
   const second = open(path);
@@ -425,8 +425,7 @@ t.test('what cannot be taken over is replaced, and the old one retired', async t
       const first = open(path);
       lay(first, 'node1', 1);
       first.close();
-      const mapped = new BoardReader(path);
-      t.teardown(() => mapped.close());
+      const mapped = openReader(t, path);
       t.equal(mapped.snapshot().count, 1);
       spoil(path);
       const inode = statSync(path).ino;
@@ -485,8 +484,7 @@ t.test('a board of an older layout, or with less memory, is copied into one that
     first.close();
     makeOlder(path, hash, memory);
     const { header } = place(path, 0, 0);
-    const reader = new BoardReader(path);
-    t.teardown(() => reader.close());
+    const reader = openReader(t, path);
     t.same(
       [...reader.snapshot().nodes()].map(({ name, report, clone }) => [name, report?.seq, clone !== undefined]),
       [
@@ -552,8 +550,7 @@ t.test('another capacity or node list: a new board with the records that stay', 
   const first = open(path);
   for (const name of ['node1', 'node2', 'node3']) lay(first, name, 5);
   first.close();
-  const reader = new BoardReader(path);
-  t.teardown(() => reader.close());
+  const reader = openReader(t, path);
   reader.snapshot();
 
   t.throws(() => open(path, { capacity: 2 }), { message: /3 nodes do not fit; give --capacity 3/ });
@@ -657,8 +654,7 @@ t.test('a snapshot of a board that was cut short is refused, not a crash', async
   const writer = open(path);
   lay(writer, 'node1', 0);
   writer.close();
-  const reader = new BoardReader(path);
-  t.teardown(() => reader.close());
+  const reader = openReader(t, path);
   reader.snapshot();
   truncateSync(path, 2048);
   t.equal(stateFor(reader), 'truncated');

@@ -25,8 +25,9 @@ import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
 import { lock } from '../../src/native/index.js';
-import { BoardReader } from '../../src/shm/reader.js';
+import type { BoardReader } from '../../src/shm/reader.js';
 import { follow } from '../kit/children.js';
+import { openReader } from '../kit/openreader.js';
 import { NOBODY, ROOT_USER } from '../kit/ordinary.js';
 import { boardPath, folder } from '../kit/places.js';
 import { PROGRAM, run, start, startReceiver } from '../kit/program.js';
@@ -34,12 +35,6 @@ import { makeReport } from '../kit/reports.js';
 import { until } from '../kit/until.js';
 
 const SECOND = 1_000_000_000n;
-
-function reading(t: Test, board: string): BoardReader {
-  const reader = new BoardReader(board);
-  t.teardown(() => reader.close());
-  return reader;
-}
 
 function seqOf(reader: BoardReader, name: string): number | undefined {
   return [...reader.snapshot().nodes()].find(node => node.name === name)?.report?.seq;
@@ -59,7 +54,7 @@ const inodeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.ino
 t.test('a removed lock file lets no second receiver in', async t => {
   const board = boardPath(t);
   const first = await startReceiver(t, board);
-  const reader = reading(t, board);
+  const reader = openReader(t, board);
   await report(first.port, reader, 'n1', 1);
   const before = inodeOf(board);
   for (let i = 0; i < 5; i++) {
@@ -79,14 +74,14 @@ t.test('a removed lock file lets no second receiver in', async t => {
 t.test('a receiver that was stopped while another took the board ends, and says so', async t => {
   const board = boardPath(t);
   const first = await startReceiver(t, board);
-  const reader = reading(t, board);
+  const reader = openReader(t, board);
   await report(first.port, reader, 'n1', 1);
   const before = inodeOf(board);
   first.child.kill('SIGSTOP');
   rmSync(`${board}.lock`);
   const second = await startReceiver(t, board);
   t.not(inodeOf(board), before, 'it does not write what the other may go on writing');
-  const fresh = reading(t, board);
+  const fresh = openReader(t, board);
   t.equal(seqOf(fresh, 'n1'), 1, 'nothing is lost');
   t.equal(fresh.snapshot().header.instance, 2);
   const mine = inodeOf(board);
@@ -111,7 +106,7 @@ t.test('a receiver that was stopped while another took the board ends, and says 
 t.test('a board of a receiver that was killed is taken over in place, and without its lock in a copy', async t => {
   const board = boardPath(t);
   const first = await startReceiver(t, board);
-  const reader = reading(t, board);
+  const reader = openReader(t, board);
   await report(first.port, reader, 'n1', 1);
   first.child.kill('SIGKILL');
   await first.exit;
@@ -160,7 +155,7 @@ t.test('whoever may read cannot hold a lock', async t => {
 t.test('forget works without a receiver and without a lock', async t => {
   const board = boardPath(t);
   const first = await startReceiver(t, board);
-  const reader = reading(t, board);
+  const reader = openReader(t, board);
   for (const name of ['n1', 'n2']) await report(first.port, reader, name, 1);
   first.child.kill('SIGKILL');
   await first.exit;
@@ -236,8 +231,7 @@ t.test("a lock file of another user's is not taken: its owner may hold it", { sk
 t.test('root forgets as the owner of the board', { skip: noReceiver }, async t => {
   const board = placeOf(t, NOBODY);
   const first = await startAs(t, NOBODY, board);
-  const reader = new BoardReader(board, NOBODY);
-  t.teardown(() => reader.close());
+  const reader = openReader(t, board, NOBODY);
   for (const name of ['n1', 'n2']) await report(first.port, reader, name, 1);
   first.child.kill('SIGKILL');
   await first.exit;
@@ -267,8 +261,7 @@ t.test(
   async t => {
     const board = placeOf(t, NOBODY);
     const { port, stderr } = await startAs(t, NOBODY, board);
-    const reader = new BoardReader(board, NOBODY);
-    t.teardown(() => reader.close());
+    const reader = openReader(t, board, NOBODY);
     await report(port, reader, 'n1', 1);
     renameSync(dirname(board), `${dirname(board)}.away`);
     await until('it says so', () => /cannot use the directory/.test(stderr()));
@@ -285,7 +278,7 @@ t.test(
 t.test('a board that was given to another user is published again', { skip }, async t => {
   const board = boardPath(t);
   const { port, output } = await startReceiver(t, board);
-  const reader = reading(t, board);
+  const reader = openReader(t, board);
   await report(port, reader, 'n1', 1);
   chownSync(board, NOBODY, NOBODY);
   await until('it is ours again', () => statSync(board, { throwIfNoEntry: false })?.uid === process.getuid?.());

@@ -8,12 +8,12 @@ import t from 'tap';
 import type { Encodable } from '../../src/layout/codec.js';
 import { bits, enums } from '../../src/layout/layout.gen.js';
 import { PROBLEMS, type Problem } from '../../src/shm/problems.js';
-import { BoardReader } from '../../src/shm/reader.js';
 import { openWriter } from '../../src/shm/writer.js';
 import { now } from '../kit/clocks.js';
 import { makeIn } from '../kit/compiling.js';
 import { lacks } from '../kit/lacking.js';
 import { validOf } from '../kit/madeboard.js';
+import { openReader } from '../kit/openreader.js';
 import { boardPath } from '../kit/places.js';
 import { makeReport } from '../kit/reports.js';
 import { unlike } from '../kit/schemacheck.js';
@@ -140,8 +140,7 @@ function board(t: { teardown(end: () => void): void }): { path: string; beat: ()
 
 t.test('each row, by TypeScript', async t => {
   const { path } = board(t);
-  const reader = new BoardReader(path);
-  t.teardown(() => reader.close());
+  const reader = openReader(t, path);
   const found = new Map([...reader.snapshot().nodes()].map(node => [node.name, node.problems]));
   for (const [i, [about, , , problems]] of ROWS.entries()) t.same(found.get(nameOf(i)), problems, about);
 });

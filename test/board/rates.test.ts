@@ -156,24 +156,8 @@ const rows: Row[] = [
   [
     'gauges, states and tallies have none',
     'load memory edac hung_tasks throttle gpu_errors clock health root',
-    {
-      load1_c: 1,
-      mem_free_mib: 5,
-      edac_ce: 1,
-      hung_tasks: 0,
-      throttle_events: 2,
-      gpu_errors: 0,
-      root_avail_mib: 3,
-    },
-    {
-      load1_c: 9,
-      mem_free_mib: 9,
-      edac_ce: 7,
-      hung_tasks: 4,
-      throttle_events: 5,
-      gpu_errors: 8,
-      root_avail_mib: 9,
-    },
+    { load1_c: 1, mem_free_mib: 5, edac_ce: 1, hung_tasks: 0, throttle_events: 2, gpu_errors: 0, root_avail_mib: 3 },
+    { load1_c: 9, mem_free_mib: 9, edac_ce: 7, hung_tasks: 4, throttle_events: 5, gpu_errors: 8, root_avail_mib: 9 },
     {},
   ],
 

@@ -11,9 +11,9 @@ import t, { type Test } from 'tap';
 import { bits } from '../../src/layout/layout.gen.js';
 import { lookOn } from '../../src/schedulers/bridge/boardlook.js';
 import { countStates } from '../../src/shm/liveness.js';
-import { BoardReader } from '../../src/shm/reader.js';
 import { beat } from '../kit/linkboard.js';
 import { validOf } from '../kit/madeboard.js';
+import { openReader } from '../kit/openreader.js';
 import { boardPath, folder } from '../kit/places.js';
 import { run, startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
@@ -128,8 +128,7 @@ async function everyState(t: Test) {
     makeReport({ hostname: 'quiet', interval_ms: 1000 }),
   ];
   for (const report of reports) socket.send(report, receiver.port, '127.0.0.1');
-  const reader = new BoardReader(board);
-  t.teardown(() => reader.close());
+  const reader = openReader(t, board);
   await until('quiet is silent', () => countStates(reader.nodeStates().states).silent === 1);
   return { board, receiver };
 }
@@ -161,8 +160,7 @@ t.test('nodes', async t => {
   }
   t.same(await run(['nodes', '--board', board]), await runHere(['nodes', '--board', board]), 'the real program');
   receiver.child.kill('SIGSTOP');
-  const reader = new BoardReader(board);
-  t.teardown(() => reader.close());
+  const reader = openReader(t, board);
   await until('the receiver is stalled', () => reader.snapshot().stalled);
   for (const [argv, stdout] of [
     [['--state', 'silent'], ''],
@@ -279,8 +277,7 @@ t.test('check', async t => {
     await ask(['--fail', 'open', '--nodes', 'n1'], 0, new RegExp(`^BEOBOARD OK: .*${why}.*; fails open\n$`));
     await ask(['--fail', 'closed', '--nodes', 'n1'], 2, new RegExp(`^BEOBOARD CRITICAL: .*${why}.*; fails closed\n$`));
   };
-  const reader = new BoardReader(board);
-  t.teardown(() => reader.close());
+  const reader = openReader(t, board);
   receiver.child.kill('SIGKILL');
   await receiver.exit;
   await until('the receiver is stalled', () => reader.snapshot().stalled);
@@ -370,8 +367,7 @@ t.test('a census in parts of any size gives the same as one of the whole board',
   const board = boardPath(t);
   const { port } = await startReceiver(t, board, ['--capacity', '1500']);
   await run(['load', '--to', `127.0.0.1:${port}`, '--size', '1500', '--interval', '200ms', '--for', '300ms']);
-  const reader = new BoardReader(board);
-  t.teardown(() => reader.close());
+  const reader = openReader(t, board);
   await until('all have reported', () => reader.snapshot().count === 1500);
   const whole = [...reader.snapshot().nodes()].map(({ name }) => name);
   for (const nodes of [1, 7, 256, 1500, 5000]) {

@@ -22,6 +22,7 @@ import { BOARD_MOST, expand } from '../../src/text/hostlists.js';
 import { follow } from '../kit/children.js';
 import { now } from '../kit/clocks.js';
 import { validOf } from '../kit/madeboard.js';
+import { openReader } from '../kit/openreader.js';
 import { boardPath } from '../kit/places.js';
 import { PROGRAM, run, start, startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
@@ -66,8 +67,7 @@ function scene(t: Test, options: Options = {}) {
   held.writer.listeningSince(ago(100));
   beat();
   const follow = (following: Partial<Following> = {}) => {
-    const reader = new BoardReader(path);
-    t.teardown(() => reader.close());
+    const reader = openReader(t, path);
     return new ChangeFollower(reader, { last: 0, ...following });
   };
   t.teardown(() => held.writer.close());
@@ -312,8 +312,7 @@ t.test('a receiver that is stalled: no node changes its state', async t => {
   t.same(follower.look(true), [], 'it is told once');
   beat();
   t.match(bare(follower.look(true)), [/^resumed 2 /], 'what is known now is no change');
-  const reader = new BoardReader(path);
-  t.teardown(() => reader.close());
+  const reader = openReader(t, path);
   await until('b is silent', () => {
     beat();
     return reader.snapshot().stateOf(1) === 'silent';

@@ -24,7 +24,6 @@ import { type NamedAt, tellChanges } from '../../src/receiver/housekeeping.js';
 import { lookOn, type SeenNode } from '../../src/schedulers/bridge/boardlook.js';
 import { createLog } from '../../src/service/log.js';
 import { countStates, type State } from '../../src/shm/liveness.js';
-import { BoardReader } from '../../src/shm/reader.js';
 import type { Snapshot } from '../../src/shm/snapshot.js';
 import { openWriter } from '../../src/shm/writer.js';
 import { BOARD_MOST, expand } from '../../src/text/hostlists.js';
@@ -32,6 +31,7 @@ import { anomalies } from '../kit/anomalies.js';
 import { now } from '../kit/clocks.js';
 import { clean, invalid, needsXmllint } from '../kit/ganglia.js';
 import { type MadeBoard, type MadeNode, madeBoard, NOW } from '../kit/madeboard.js';
+import { openReader } from '../kit/openreader.js';
 import { boardPath, folder } from '../kit/places.js';
 import { startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
@@ -201,8 +201,7 @@ const CLOCK = 'reports in its name are rejected, clock 1h00m behind, the last \\
 
 t.test('a recording of an earlier boot is no sign of life', async t => {
   const { writer, ago, report, beat, ask, board: path } = master(t, true);
-  const reader = new BoardReader(path);
-  t.teardown(() => reader.close());
+  const reader = openReader(t, path);
   /** What the bridge decides by, except how long it has lasted. */
   const seen = () => {
     beat();
@@ -466,8 +465,7 @@ t.test('the log says why datagrams were dropped', async t => {
 async function receiving(t: Test, more: string[] = []) {
   const board = boardPath(t);
   const receiver = await startReceiver(t, board, more);
-  const reader = new BoardReader(board);
-  t.teardown(() => reader.close());
+  const reader = openReader(t, board);
   const socketOf = async (address: string) => {
     const socket = createSocket('udp4');
     t.teardown(() => socket.close());

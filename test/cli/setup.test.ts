@@ -4,7 +4,7 @@ import { createSocket } from 'node:dgram';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { BoardReader } from '../../src/shm/reader.js';
+import { openReader } from '../kit/openreader.js';
 import { boardPath, folder } from '../kit/places.js';
 import { startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
@@ -64,8 +64,7 @@ t.test('a master from its first minute on', async t => {
       receiver.port,
       '127.0.0.1',
     );
-  const reader = new BoardReader(board);
-  t.teardown(() => reader.close());
+  const reader = openReader(t, board);
   await until('both are live', () => reader.nodeStates().states.every(state => state === 1));
   units(
     unit('beoboard-receive', 'active'),

@@ -12,9 +12,9 @@ import { bits, enums, structs } from '../../src/layout/layout.gen.js';
 import { nodeSheet } from '../../src/presentation/nodesheet.js';
 import { jsonPieces } from '../../src/presentation/statusjson.js';
 import { survey } from '../../src/query/survey.js';
-import { BoardReader } from '../../src/shm/reader.js';
 import { painter } from '../../src/terminal/style.js';
 import { busy, type MadeNode, madeBoard } from '../kit/madeboard.js';
+import { openReader } from '../kit/openreader.js';
 import { boardPath, ROOT } from '../kit/places.js';
 import { startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
@@ -205,8 +205,7 @@ t.test('the command: pages, raw, JSON, errors', async t => {
   t.teardown(() => socket.close());
   for (const hostname of ['node1', 'node2', 'node3'])
     socket.send(makeReport({ hostname, interval_ms: 600_000, ...busy(3).report }), port, '127.0.0.1');
-  const reader = new BoardReader(board);
-  t.teardown(() => reader.close());
+  const reader = openReader(t, board);
   await until('all have reported', () => reader.snapshot().count === 3);
   await settled(reader);
   const show = (...argv: string[]) => run(['show', '--board', board, ...argv]);

@@ -22,7 +22,6 @@ import { type Choice, type Survey, survey } from '../../src/query/survey.js';
 import { Pairing, SchedulerView } from '../../src/schedulerfile/schedulerview.js';
 import { monotonicMs, type SchedulerState } from '../../src/schedulerfile/statefile.js';
 import { countStates } from '../../src/shm/liveness.js';
-import { BoardReader } from '../../src/shm/reader.js';
 import { distanceText } from '../../src/shm/sentences.js';
 import { Snapshot } from '../../src/shm/snapshot.js';
 import { painter } from '../../src/terminal/style.js';
@@ -33,6 +32,7 @@ import { anomalies } from '../kit/anomalies.js';
 import { bytesOf, NOW, node as reporting } from '../kit/ganglia.js';
 import { snapshotOf } from '../kit/judged.js';
 import { busy, EVERYTHING, type MadeNode, madeBoard, tenThousand, validOf } from '../kit/madeboard.js';
+import { openReader } from '../kit/openreader.js';
 import { boardPath, folder, ROOT } from '../kit/places.js';
 import { PROGRAM, start, startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
@@ -691,8 +691,7 @@ async function sixty(t: Test, board: string): Promise<void> {
     const values = { hostname, interval_ms: 600_000, ...busy(i).report };
     socket.send(makeReport(values), port, '127.0.0.1');
   }
-  const reader = new BoardReader(board);
-  t.teardown(() => reader.close());
+  const reader = openReader(t, board);
   await until('all have reported', () => countStates(reader.snapshot().overview.states).live === 60);
 }
 
@@ -709,8 +708,7 @@ t.test('what is cut names the command that shows the rest under the same conditi
     const values = { hostname, interval_ms: 600_000, flags, ...busy(i % 64).report };
     socket.send(makeReport(values), port, '127.0.0.1');
   }
-  const reader = new BoardReader(board);
-  t.teardown(() => reader.close());
+  const reader = openReader(t, board);
   await until('all have reported', () => reader.snapshot().count === names.length);
   const list = join(folder(t), 'list');
   writeFileSync(list, `${names.filter(name => name < 'rack1n651').join('\n')}\n`);

@@ -11,9 +11,10 @@ import { type Encodable, encode, REPORT_BYTES } from '../../src/layout/codec.js'
 import { enums } from '../../src/layout/layout.gen.js';
 import { sign } from '../../src/layout/tag.js';
 import { type Key, nodeKey } from '../../src/options/keys.js';
-import { BoardReader } from '../../src/shm/reader.js';
+import type { BoardReader } from '../../src/shm/reader.js';
 import type { Trust } from '../../src/shm/trust.js';
 import { type BoardOptions, openWriter, writerOptions } from '../../src/shm/writer.js';
+import { openReader } from '../kit/openreader.js';
 import { boardPath, folder, ROOT } from '../kit/places.js';
 import { start, startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
@@ -63,8 +64,7 @@ function bench(t: Test, trust: Trust | undefined, more: Partial<BoardOptions> = 
   const path = boardPath(t);
   let writer = openWriter(options(path, trust, more));
   t.teardown(() => writer.close());
-  const reader = new BoardReader(path);
-  t.teardown(() => reader.close());
+  const reader = openReader(t, path);
   let seconds = 0;
   const step = (key: Key | undefined, values: Encodable<'report'> = {}) => {
     seconds++;
@@ -280,8 +280,7 @@ t.test('senders and a receiver: three commands, a change of keys by SIGHUP, and 
     ]);
   const one = sending('node1', file('keys/node1.key'));
   sending('node2');
-  const reader = new BoardReader(board);
-  t.teardown(() => reader.close());
+  const reader = openReader(t, board);
   const accepted = () => find(reader, 'node1')?.record.accepted ?? 0;
   const refused = (reason: string) => reader.snapshot().refused[reason as 'tag'] ?? 0;
   await until('node1 is believed', () => accepted() > 2);
@@ -337,8 +336,7 @@ t.test('forged reports on the network are rejected, and the node continues', asy
     socket.close();
   });
   const real = () => BigInt(Date.now()) * 1_000_000n;
-  const reader = new BoardReader(board);
-  t.teardown(() => reader.close());
+  const reader = openReader(t, board);
   const node = () => find(reader, 'node1');
   socket.send(signed({ t_real_ns: real(), seq: 1 }, ONE));
   await until('it is believed', () => node()?.report?.seq === 1);

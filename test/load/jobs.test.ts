@@ -13,7 +13,7 @@ import { COMPARED } from '../../src/outliers/readings.js';
 import { readingOf } from '../../src/readings/readings.js';
 import { contentsOf } from '../../src/schedulers/file.js';
 import { atOnce } from '../../src/service/slices.js';
-import { BoardReader } from '../../src/shm/reader.js';
+import { openReader } from '../kit/openreader.js';
 import { boardPath, folder } from '../kit/places.js';
 import { startReceiver } from '../kit/program.js';
 import { verbRun } from '../kit/verbchild.js';
@@ -79,8 +79,7 @@ t.test('load --jobs sends them and tells them', async t => {
   const held = jobs.list.flatMap(job => job.nodes.split(','));
   t.equal(new Set(held).size, held.length, 'no node has two jobs');
   t.equal(held.length, nodes.list.filter(({ state }) => state === 'allocated').length);
-  const reader = new BoardReader(board);
-  t.teardown(() => reader.close());
+  const reader = openReader(t, board);
   const [snapshot] = [reader.snapshot()];
   const of = (reading: string) => [...snapshot.nodes()].map(node => readingOf(reading)?.value(node));
   t.same(of('gpus_up').slice(0, 9), [4, 4, 3, 4, 4, 4, 4, 4, of('gpus_up')[8]]);

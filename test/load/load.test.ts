@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { decodeReport, REPORT_BYTES } from '../../src/layout/codec.js';
 import { Cluster } from '../../src/load/simulatednode.js';
-import { BoardReader } from '../../src/shm/reader.js';
+import { openReader } from '../kit/openreader.js';
 import { boardPath, folder } from '../kit/places.js';
 import { startReceiver } from '../kit/program.js';
 import { ratesOf } from '../kit/reports.js';
@@ -31,8 +31,7 @@ t.test('reports that are left out count as lost, restarts are counted, silent no
   t.match(told, { schema: 1, nodes: 20 });
   t.equal(told.reports + told.left_out, 800, 'so many were due');
   t.ok(told.left_out > 150 && told.left_out < 400, `${told.left_out} left out`);
-  const reader = new BoardReader(board);
-  t.teardown(() => reader.close());
+  const reader = openReader(t, board);
   const nodes = [...reader.snapshot().nodes()].map(({ record }) => record);
   const sum = (of: 'accepted' | 'lost' | 'restarts') => nodes.reduce((all, node) => all + (node[of] ?? 0), 0);
   t.equal(sum('accepted'), told.reports, 'all that was sent is there');
@@ -52,8 +51,7 @@ t.test('names from a host list', async t => {
   ]);
   t.equal(code, 0, stderr);
   t.match(JSON.parse(stdout), { nodes: 5, left_out: 5 });
-  const reader = new BoardReader(board);
-  t.teardown(() => reader.close());
+  const reader = openReader(t, board);
   await until('all four have reported', () => reader.snapshot().count === 4);
   t.same(reader.snapshot().names().sort(), ['r1n08', 'r1n09', 'r2n08', 'r2n09']);
 });
@@ -67,8 +65,7 @@ t.test('with a key file each node signs with its own key', async t => {
   t.equal(unsigned.code, 0, unsigned.stderr);
   const signed = await run([...argv, '--key-file', key, '--json']);
   t.equal(signed.code, 0, signed.stderr);
-  const reader = new BoardReader(board);
-  t.teardown(() => reader.close());
+  const reader = openReader(t, board);
   const { reports } = JSON.parse(signed.stdout);
   await until('the receiver has taken all', () => reader.snapshot().header.accepted === reports);
   t.equal(reader.snapshot().count, 12);

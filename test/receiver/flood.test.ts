@@ -9,8 +9,8 @@ import { join } from 'node:path';
 import t from 'tap';
 import { REPORT_BYTES } from '../../src/layout/codec.js';
 import { BulkSender, Receiver } from '../../src/native/index.js';
-import { BoardReader } from '../../src/shm/reader.js';
 import { openWriter } from '../../src/shm/writer.js';
+import { openReader } from '../kit/openreader.js';
 import { boardPath, folder } from '../kit/places.js';
 import { startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
@@ -37,8 +37,7 @@ for (const host of ['127.0.0.1', '::1'])
       openWriter({ path, cluster: '', capacity: 4, uncertainAfter: 4500, silentAfter: 10_500, nodes: [] }),
       () => {},
     );
-    const reader = new BoardReader(path);
-    t.teardown(() => reader.close());
+    const reader = openReader(t, path);
     const bulk = new BulkSender(host, port);
     t.teardown(() => bulk.close());
     const look = () => {
@@ -100,8 +99,7 @@ t.test('forged reports faster than it can reject them: the receiver is late, but
   const [board, key] = [boardPath(t), join(folder(t), 'cluster.key')];
   writeFileSync(key, `7 cluster ${'5a'.repeat(32)}\n`, { mode: 0o600 });
   const { port } = await startReceiver(t, board, ['--key-file', key, '--require', 'node']);
-  const reader = new BoardReader(board);
-  t.teardown(() => reader.close());
+  const reader = openReader(t, board);
   let [looks, last] = [0, 0];
   const look = () => {
     const { stalled, evidence } = reader.snapshot();

@@ -14,10 +14,10 @@ import { enums, structs } from '../../src/layout/layout.gen.js';
 import { Absence } from '../../src/receiver/absence.js';
 import { askReceiver } from '../../src/receiver/control.js';
 import { createLog } from '../../src/service/log.js';
-import { BoardReader } from '../../src/shm/reader.js';
 import { openWriter } from '../../src/shm/writer.js';
 import { startIn } from '../kit/hanging.js';
 import { poke } from '../kit/linkboard.js';
+import { openReader } from '../kit/openreader.js';
 import { boardPath, folder } from '../kit/places.js';
 import { type Running, start, startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
@@ -36,8 +36,7 @@ t.test('more nodes report than there is room for', async t => {
   writeFileSync(config, 'capacity = 10\n');
   const receiver = start(t, ['receive', '--board', board, '--listen', '127.0.0.1:0', '--config', config]);
   const port = await portOf(receiver);
-  const reader = new BoardReader(board);
-  t.teardown(() => reader.close());
+  const reader = openReader(t, board);
   const socket = createSocket('udp4');
   t.teardown(() => socket.close());
   let seq = 0;
@@ -85,11 +84,9 @@ t.test('forgotten, because they were away for long enough', async t => {
   const board = boardPath(t);
   const limits = ['--uncertain-after', '100ms', '--silent-after', '200ms'];
   const { port } = await startReceiver(t, board, limits);
-  const reader = new BoardReader(board);
-  t.teardown(() => reader.close());
+  const reader = openReader(t, board);
   const follow = (last: number) => {
-    const own = new BoardReader(board);
-    t.teardown(() => own.close());
+    const own = openReader(t, board);
     return new ChangeFollower(own, { last });
   };
   const events = follow(0);

@@ -8,8 +8,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { BoardReader } from '../../src/shm/reader.js';
+import type { BoardReader } from '../../src/shm/reader.js';
 import { INSIDE, inOwnNetwork } from '../kit/network.js';
+import { openReader } from '../kit/openreader.js';
 import { boardPath, ROOT } from '../kit/places.js';
 import { type Running, run, start } from '../kit/program.js';
 import {
@@ -288,8 +289,7 @@ function inside(): void {
       return receiver;
     };
     let receiver = await receive();
-    const reader = new BoardReader(board);
-    t.teardown(() => reader.close());
+    const reader = openReader(t, board);
     const rate = String(Math.min(1000, safeRate({ reader })));
     const load = start(t, ['load', '--to', '127.0.0.1:9000', '--size', '100', '--rate', rate, '--json']);
     const counts = () => [...reader.snapshot().nodes()].map(countsOf);

@@ -15,6 +15,7 @@ import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { BoardReader } from '../../src/shm/reader.js';
 import { editBoard, openWriter } from '../../src/shm/writer.js';
+import { openReader } from '../kit/openreader.js';
 import { boardPath, folder } from '../kit/places.js';
 import { startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
@@ -46,8 +47,7 @@ async function report(port: number, reader: BoardReader, names: string[], seq: n
 t.test('forget, with a receiver', async t => {
   const board = boardPath(t);
   const { port, output } = await startReceiver(t, board);
-  const reader = new BoardReader(board);
-  t.teardown(() => reader.close());
+  const reader = openReader(t, board);
   await report(port, reader, ['a', 'b', 'c', 'd'], 1);
   t.equal(statSync(`${board}.ctl`).mode & 0o777, 0o600, 'nobody else may ask');
 
@@ -84,8 +84,7 @@ beoboard forget: another master, or a mirror of one, keeps a record of its own: 
 t.test('other requests to the socket', async t => {
   const board = boardPath(t);
   const { port } = await startReceiver(t, board);
-  const reader = new BoardReader(board);
-  t.teardown(() => reader.close());
+  const reader = openReader(t, board);
   await report(port, reader, ['a'], 1);
   const ask = async (text: string | Buffer) => {
     const socket = connect(`${board}.ctl`);
@@ -120,8 +119,7 @@ t.test('forget, without a receiver', { skip: NOT_WHOLE }, async t => {
   t.match(await run(['forget', '--board', board, 'a']), { code: 4, stderr: /there is no board/ });
   t.notOk(existsSync(`${board}.lock`), 'which leaves nothing behind');
   const { port, child, exit } = await startReceiver(t, board);
-  const reader = new BoardReader(board);
-  t.teardown(() => reader.close());
+  const reader = openReader(t, board);
   await report(port, reader, ['a', 'b'], 1);
 
   child.kill('SIGSTOP');
@@ -178,8 +176,7 @@ t.test('SIGHUP: nodes, capacity and limits', async t => {
   writeFileSync(config, `nodes = "@${list}"\ncapacity = 4\n`);
   const running = await startReceiver(t, board, ['--config', config]);
   const { port, child, output } = running;
-  const reader = new BoardReader(board);
-  t.teardown(() => reader.close());
+  const reader = openReader(t, board);
   const hangup = async (what: RegExp) => {
     const from = output().stderr.length;
     child.kill('SIGHUP');
@@ -230,8 +227,7 @@ t.test('the socket comes back with the directory', { skip: NOT_WHOLE }, async t 
   chmodSync(dir, 0o755);
   const board = join(dir, 'board');
   const { port } = await startReceiver(t, board);
-  const reader = new BoardReader(board);
-  t.teardown(() => reader.close());
+  const reader = openReader(t, board);
   await report(port, reader, ['a'], 1);
   rmSync(dir, { recursive: true });
   await until('board and socket are back', () => existsSync(board) && existsSync(`${board}.ctl`));
@@ -275,8 +271,7 @@ t.test('killed at any moment', async t => {
     return (seed >>> 8) % below;
   };
   const board = boardPath(t);
-  const reader = new BoardReader(board);
-  t.teardown(() => reader.close());
+  const reader = openReader(t, board);
   const COUNT = 20;
   let seen = 1;
   let leftovers = 0;

@@ -10,9 +10,9 @@ import { chmodSync, chownSync, existsSync, readFileSync, rmSync, symlinkSync, wr
 import { join } from 'node:path';
 import t from 'tap';
 import { noticePath } from '../../src/shm/notice.js';
-import { BoardReader } from '../../src/shm/reader.js';
 import { openWriter } from '../../src/shm/writer.js';
 import { now } from '../kit/clocks.js';
+import { openReader } from '../kit/openreader.js';
 import { boardPath, folder } from '../kit/places.js';
 import { start, startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
@@ -38,8 +38,7 @@ t.test('an empty board says why, until a node reports', async t => {
   const socket = createSocket('udp4');
   const send = (values: object) => socket.send(makeReport(values), port, '127.0.0.1');
   send({ cluster_id: 7 });
-  const reader = new BoardReader(board);
-  t.teardown(() => reader.close());
+  const reader = openReader(t, board);
   await until('the rejection is told', () => /1 report rejected: of another cluster/.test(reader.snapshot().notice));
   t.match((await ask('check')).stdout, /1 report rejected: of another cluster \(ours has the id [0-9a-f]{8}\)/);
   const { cluster_id } = reader.snapshot().header;
@@ -85,8 +84,7 @@ for (const before of [false, true])
     await until('its board is judged', async () => why.test((await ask('check')).stdout));
     const { code, stdout } = await ask('status');
     t.match([code, stdout], [4, why]);
-    const reader = new BoardReader(board);
-    t.teardown(() => reader.close());
+    const reader = openReader(t, board);
     heartbeat = reader.snapshot().evidence.heartbeatNs;
     t.equal(heartbeat === 0n, !before, 'no heartbeat but that of the one before');
     t.match(await ask('forget', 'n2'), { code: 1, stderr: /no record of n2/ }, 'its control socket answers');
@@ -108,8 +106,7 @@ t.test("a notice is its receiver's alone, and one line", async t => {
     ...{ path: board, cluster: '', capacity: 16, uncertainAfter: 4500, silentAfter: 10_500, nodes: [] },
   });
   t.teardown(() => writer.close());
-  const reader = new BoardReader(board);
-  t.teardown(() => reader.close());
+  const reader = openReader(t, board);
   const path = noticePath(board);
   const leave = (pid: number, text: unknown) => writeFileSync(path, JSON.stringify({ schema: 1, pid, text }));
   t.equal(reader.snapshot().notice, '');

@@ -13,9 +13,10 @@ import type { Encodable } from '../../src/layout/codec.js';
 import { bits } from '../../src/layout/layout.gen.js';
 import { random } from '../../src/load/simulatednode.js';
 import { BulkSender } from '../../src/native/index.js';
-import { BoardReader } from '../../src/shm/reader.js';
+import type { BoardReader } from '../../src/shm/reader.js';
 import type { Node } from '../../src/shm/snapshot.js';
 import { INSIDE, inOwnNetwork } from '../kit/network.js';
+import { openReader } from '../kit/openreader.js';
 import { boardPath, folder, ROOT } from '../kit/places.js';
 import { type Running, start } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
@@ -36,16 +37,10 @@ function openSocket(t: Test, port: number, host = '127.0.0.1'): BulkSender {
   return socket;
 }
 
-function read(t: Test, board: string): BoardReader {
-  const reader = new BoardReader(board);
-  t.teardown(() => reader.close());
-  return reader;
-}
-
 async function startMaster(t: Test, more: string[], board = boardPath(t)): Promise<Master> {
   const running = start(t, ['receive', '--board', board, '--listen', '127.0.0.1:0', ...more]);
   const port = Number((await running.ready).listening?.[0]?.split(':').at(-1));
-  return { ...running, port, reader: read(t, board), socket: openSocket(t, port) };
+  return { ...running, port, reader: openReader(t, board), socket: openSocket(t, port) };
 }
 
 const find = (reader: BoardReader, name: string): Node | undefined =>
@@ -402,7 +397,7 @@ function roads(): void {
         return openSocket(t, Number(port), host);
       });
       t.equal(sockets.length, 2);
-      await bring(t, read(t, board), 'node1', sockets, SEED);
+      await bring(t, openReader(t, board), 'node1', sockets, SEED);
     },
   );
 }
@@ -413,7 +408,7 @@ function slowRoads(): void {
     const listen = ['--listen', '127.0.0.1:0', '--listen', '127.0.0.1:0'];
     const { listening = [] } = await start(t, ['receive', '--board', board, ...listen]).ready;
     const [first, second] = listening.map(address => address.split(':').at(-1));
-    const reader = read(t, board);
+    const reader = openReader(t, board);
     const config = join(folder(t), 'send.toml');
     const write = (to: string) => writeFileSync(config, `to = "${to}"\ninterval = "100ms"\n`);
     write(`127.0.0.1:${first}`);
@@ -449,14 +444,14 @@ function inside(): void {
     const listen = ['--listen', '127.0.0.1:9001', '--listen', '127.0.0.2:9002', '--group', `${GROUP}:9003`];
     await start(t, ['receive', '--board', board, '--drain', '1ms', ...listen, ...HOURS]).ready;
     const sockets = [openSocket(t, 9001), openSocket(t, 9002, '127.0.0.2'), openSocket(t, 9003, GROUP)];
-    await bring(t, read(t, board), 'node1', sockets, SEED);
+    await bring(t, openReader(t, board), 'node1', sockets, SEED);
   });
 
   t.test('an address and a group at once, on one socket', { buffered: true }, async t => {
     const board = boardPath(t);
     const listen = ['--listen', '0.0.0.0:9004', '--group', `${GROUP}:9004`];
     await start(t, ['receive', '--board', board, '--drain', '1ms', ...listen, ...HOURS]).ready;
-    await bring(t, read(t, board), 'node1', [openSocket(t, 9004), openSocket(t, 9004, GROUP)], SEED);
+    await bring(t, openReader(t, board), 'node1', [openSocket(t, 9004), openSocket(t, 9004, GROUP)], SEED);
   });
 
   for (const [what, listen, address, group] of [
@@ -466,7 +461,7 @@ function inside(): void {
     t.test(`senders go over to a group and back under load, ${what}`, { buffered: true }, async t => {
       const board = boardPath(t);
       await start(t, ['receive', '--board', board, '--listen', listen, '--group', group]).ready;
-      const reader = read(t, board);
+      const reader = openReader(t, board);
       const config = join(folder(t), 'send.toml');
       const write = (to: string[]) => writeFileSync(config, `to = ${JSON.stringify(to)}\ninterval = "100ms"\n`);
       write([address]);

@@ -11,8 +11,9 @@ import { dirname, join } from 'node:path';
 import t from 'tap';
 import { REPORT_BYTES } from '../../src/layout/codec.js';
 import { type enums, structs } from '../../src/layout/layout.gen.js';
-import { BoardReader } from '../../src/shm/reader.js';
+import type { BoardReader } from '../../src/shm/reader.js';
 import type { Snapshot } from '../../src/shm/snapshot.js';
+import { openReader } from '../kit/openreader.js';
 import { boardPath } from '../kit/places.js';
 import { run, start, startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
@@ -29,12 +30,6 @@ async function send(port: number, datagrams: Uint8Array[], host = '127.0.0.1'): 
       socket.send(datagram, port, host, error => (error ? reject(error) : resolve())),
     );
   await new Promise<void>(resolve => socket.close(resolve));
-}
-
-function reading(t: { teardown(end: () => void): void }, board: string): BoardReader {
-  const reader = new BoardReader(board);
-  t.teardown(() => reader.close());
-  return reader;
 }
 
 /** Waits until the receiver has counted so many datagrams and has handled them: it counts before it handles. */
@@ -67,7 +62,7 @@ const HOSTILE: [(typeof enums.reason)[number], string, Uint8Array][] = [
 t.test('hostile datagrams: none accepted, each counted, the honest node stays live', async t => {
   const board = boardPath(t);
   const { port } = await startReceiver(t, board);
-  const reader = reading(t, board);
+  const reader = openReader(t, board);
   await send(port, [makeReport({ hostname: 'honest', seq: 0 })]);
   for (const [reason, what, datagram] of HOSTILE) {
     const before = reader.snapshot().refused[reason] ?? 0;
@@ -90,7 +85,7 @@ t.test('hostile datagrams: none accepted, each counted, the honest node stays li
 t.test('a report lies on the board as it came, with its stamp and sender', async t => {
   const board = boardPath(t);
   const { port } = await startReceiver(t, board, ['--cluster', 'alpha']);
-  const reader = reading(t, board);
+  const reader = openReader(t, board);
   const before = reader.snapshot().evidence.nowNs;
   await send(port, [makeReport({ hostname: 'node7', load1_c: 321, valid: 4n }, 'alpha')]);
   const snapshot = await received(reader, 1);
@@ -107,7 +102,7 @@ t.test('a report lies on the board as it came, with its stamp and sender', async
 t.test('a board without a cluster gives way to one with a name, unless another machine has reported to it', async t => {
   const board = boardPath(t);
   const first = await startReceiver(t, board, ['--nodes', 'node[7-8]']);
-  const reader = reading(t, board);
+  const reader = openReader(t, board);
   await send(first.port, [makeReport({ hostname: 'node7' })]);
   await received(reader, 1);
   first.child.kill('SIGTERM');
@@ -154,7 +149,7 @@ t.test('several addresses, IPv4 and IPv6; the same report by both roads is a dup
   const running = start(t, ['receive', '--board', board, '--listen', '127.0.0.1:0', '--listen', '[::1]:0']);
   const { listening = [] } = await running.ready;
   const [v4, v6] = listening.map(address => Number(address.split(':').at(-1)));
-  const reader = reading(t, board);
+  const reader = openReader(t, board);
   await send(v4 ?? 0, [makeReport()]);
   await received(reader, 1);
   await send(v6 ?? 0, [makeReport()], '::1');
@@ -168,7 +163,7 @@ t.test('several addresses, IPv4 and IPv6; the same report by both roads is a dup
 t.test('only listed nodes, and these from the beginning', async t => {
   const board = boardPath(t);
   const { port } = await startReceiver(t, board, ['--nodes', 'node[1-3]']);
-  const reader = reading(t, board);
+  const reader = openReader(t, board);
   t.same(
     [...reader.snapshot().nodes()].map(node => [node.name, node.state]),
     [
@@ -203,7 +198,7 @@ t.test('a second receiver on the same board is refused with one line', async t =
 t.test('kill -9: the board stays readable, is stalled after 3 s, and goes on with a new receiver', async t => {
   const board = boardPath(t);
   const first = await startReceiver(t, board);
-  const reader = reading(t, board);
+  const reader = openReader(t, board);
   await send(first.port, [makeReport({ seq: 1 })]);
   await received(reader, 1);
   first.child.kill('SIGKILL');
@@ -239,7 +234,7 @@ t.test('kill -9: the board stays readable, is stalled after 3 s, and goes on wit
 t.test('a pause of the receiver ends the time it has listened for, and makes no node silent', async t => {
   const board = boardPath(t);
   const { child, port } = await startReceiver(t, board);
-  const reader = reading(t, board);
+  const reader = openReader(t, board);
   await send(port, [makeReport({ seq: 0 })]);
   const before = await received(reader, 1);
   child.kill('SIGSTOP');
@@ -259,7 +254,7 @@ t.test('a pause of the receiver ends the time it has listened for, and makes no 
 t.test('few reports are read as they arrive, many with the tick', async t => {
   const board = boardPath(t);
   const { port } = await startReceiver(t, board, ['--drain', '100ms']);
-  const reader = reading(t, board);
+  const reader = openReader(t, board);
   const drained = () => {
     const { heartbeat_ns, drains, received } = reader.snapshot().header;
     return { at: Number(heartbeat_ns) / 1e6, drains: Number(drains), received: Number(received) };
@@ -295,7 +290,7 @@ t.test('SIGTERM ends it cleanly', async t => {
   child.kill('SIGTERM');
   t.equal(await exit, 0);
   t.match(output().stderr, /clean shutdown/);
-  const snapshot = reading(t, board).snapshot();
+  const snapshot = openReader(t, board).snapshot();
   t.equal(snapshot.closed, true);
   t.equal(statSync(board).isFile(), true);
 });
@@ -303,13 +298,13 @@ t.test('SIGTERM ends it cleanly', async t => {
 t.test('a board that vanishes from its path is published again, with everything on it', async t => {
   const board = boardPath(t);
   const { port, output } = await startReceiver(t, board);
-  const reader = reading(t, board);
+  const reader = openReader(t, board);
   await send(port, [makeReport({ seq: 3 })]);
   await received(reader, 1);
   rmSync(board);
   await until('it is there again', () => existsSync(board));
   t.equal(reader.snapshot().node(0).report?.seq, 3, 'a reader that had it mapped follows');
-  t.equal(reading(t, board).snapshot().node(0).report?.seq, 3);
+  t.equal(openReader(t, board).snapshot().node(0).report?.seq, 3);
   await until('it has told', () => /was published again/.test(output().stderr));
 });
 
@@ -322,7 +317,7 @@ t.test('the log: the buffer, that reports are not verified, and how long it stoo
     1,
   );
   t.notMatch(output().stderr, /stood still/);
-  const reader = reading(t, board);
+  const reader = openReader(t, board);
   child.kill('SIGSTOP');
   await until('it is stalled', () => reader.snapshot().stalled);
   child.kill('SIGCONT');
@@ -332,7 +327,7 @@ t.test('the log: the buffer, that reports are not verified, and how long it stoo
 t.test('a board that was corrupted at its path is published again, with everything on it', async t => {
   const board = boardPath(t);
   const { port } = await startReceiver(t, board);
-  const old = reading(t, board);
+  const old = openReader(t, board);
   await send(port, [makeReport({ seq: 3 })]);
   await received(old, 1);
   const { size } = statSync(board);
@@ -348,7 +343,7 @@ t.test('a board that was corrupted at its path is published again, with everythi
     await until(`${what}: there is another`, () => statSync(board, { throwIfNoEntry: false })?.ino !== ino);
     const { mode, size: now } = await until('it is there', () => statSync(board, { throwIfNoEntry: false }));
     t.same([mode & 0o7777, now], [0o644, size], what);
-    t.equal(reading(t, board).snapshot().node(0).report?.seq, 3);
+    t.equal(openReader(t, board).snapshot().node(0).report?.seq, 3);
   }
   t.equal(old.snapshot().node(0).report?.seq, 3, 'a reader from before follows');
 });
@@ -369,12 +364,12 @@ t.test('a lock that is deleted is taken again, so that no second receiver can ha
 t.test('so is a whole directory that vanishes', async t => {
   const board = join(dirname(boardPath(t)), 'deeper', 'board');
   const { port, child, exit } = await startReceiver(t, board);
-  const reader = reading(t, board);
+  const reader = openReader(t, board);
   await send(port, [makeReport({ seq: 3 })]);
   await received(reader, 1);
   rmSync(dirname(board), { recursive: true });
   await until('it is there again', () => existsSync(board));
-  t.equal(reading(t, board).snapshot().node(0).report?.seq, 3);
+  t.equal(openReader(t, board).snapshot().node(0).report?.seq, 3);
   const second = await run(['receive', '--board', board, '--listen', '127.0.0.1:0']);
   t.match(second.stderr, /another receiver/, 'and its lock is there, too');
   child.kill('SIGTERM');
@@ -386,7 +381,7 @@ t.test('a receiver that cannot listen has changed nothing', async t => {
   const taken = await startReceiver(t, boardPath(t));
   const first = await startReceiver(t, board);
   await send(first.port, [makeReport({ hostname: 'node1' })]);
-  const reader = reading(t, board);
+  const reader = openReader(t, board);
   await received(reader, 1);
   first.child.kill('SIGTERM');
   await first.exit;
@@ -399,7 +394,7 @@ t.test('a receiver that cannot listen has changed nothing', async t => {
 t.test('what the kernel drops is counted, and ends the time it has listened for', async t => {
   const board = boardPath(t);
   const { child, port } = await startReceiver(t, board);
-  const reader = reading(t, board);
+  const reader = openReader(t, board);
   const before = reader.snapshot();
   // Stopped, so that nothing is read while more is sent than the buffer can hold.
   child.kill('SIGSTOP');

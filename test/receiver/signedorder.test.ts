@@ -10,8 +10,9 @@ import t from 'tap';
 import { bits, enums } from '../../src/layout/layout.gen.js';
 import { sign } from '../../src/layout/tag.js';
 import { type Key, keyLine, nodeKey } from '../../src/options/keys.js';
-import { BoardReader } from '../../src/shm/reader.js';
+import type { BoardReader } from '../../src/shm/reader.js';
 import { openWriter } from '../../src/shm/writer.js';
+import { openReader } from '../kit/openreader.js';
 import { boardPath, folder } from '../kit/places.js';
 import { run, startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
@@ -630,8 +631,7 @@ rows.forEach((row, i) => {
         outcome,
         `at ${at} s: ${JSON.stringify(sent)}`,
       );
-    const reader = new BoardReader(path);
-    t.teardown(() => reader.close());
+    const reader = openReader(t, path);
     const node = reader.snapshot().node(0);
     t.match(node.record, row.record ?? {});
     // A report without the required proof can come from anybody: it counts for its sender, and not for the node.
@@ -664,8 +664,7 @@ t.test('through sockets: rejected for its clock, shown so, and accepted once the
   });
   const now = () => BigInt(Date.now()) * 1_000_000n;
   const send = (skew: number, sent: Sent) => socket.send(datagram(Number(now() - REAL) / 1e9, { ...sent, skew }));
-  const reader = new BoardReader(board);
-  t.teardown(() => reader.close());
+  const reader = openReader(t, board);
   const status = async () => JSON.parse((await run(['status', '--json', '--board', board])).stdout).nodes[0];
   const refusal = () => find(reader, 'node1')?.lastRefusal;
 
@@ -699,8 +698,7 @@ t.test('a killed receiver: the next one knows what was accepted and what was pro
   t.teardown(() => {
     socket.close();
   });
-  const reader = new BoardReader(board);
-  t.teardown(() => reader.close());
+  const reader = openReader(t, board);
   const real = Number(BigInt(Date.now()) * 1_000_000n - REAL) / 1e9;
   const receive = () => startReceiver(t, board, ['--key-file', key, '--require', 'none']);
   const first = await receive();

@@ -30,10 +30,10 @@ import {
   writePing,
   writePong,
 } from '../../src/relay/relaywire.js';
-import { BoardReader } from '../../src/shm/reader.js';
 import { trustOptions } from '../../src/shm/trust.js';
 import { structs as ofC } from '../kit/layout.gen.js';
 import { poke } from '../kit/linkboard.js';
+import { openReader } from '../kit/openreader.js';
 import { boardPath, folder } from '../kit/places.js';
 import { run } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
@@ -278,8 +278,7 @@ t.test(
 t.test('a sweep takes every field of a record and a link that a mirror is sent, and sees what is news', async t => {
   const { path, lay } = makeBoard(t, { live: ['n1'] });
   lay('n1', 0, { seq: 77 });
-  const reader = new BoardReader(path);
-  t.teardown(() => reader.close());
+  const reader = openReader(t, path);
   const { header } = reader.snapshot();
   const opened = mapBoard(path, undefined);
   if (opened.state !== 'ready') throw new Error(opened.why);

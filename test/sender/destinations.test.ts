@@ -10,9 +10,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import type { LinkEntry } from '../../src/native/index.js';
-import { BoardReader } from '../../src/shm/reader.js';
 import { Namespace } from '../kit/netns.js';
 import { INSIDE, inOwnNetwork } from '../kit/network.js';
+import { openReader } from '../kit/openreader.js';
 import { boardPath, folder } from '../kit/places.js';
 import { run, SENDER, start, startReceiver } from '../kit/program.js';
 import { makeReport } from '../kit/reports.js';
@@ -28,12 +28,6 @@ const SETUP = [
   'ip link set v1 up',
 ].join(' && ');
 
-function reading(t: { teardown(end: () => void): void }, board: string): BoardReader {
-  const reader = new BoardReader(board);
-  t.teardown(() => reader.close());
-  return reader;
-}
-
 function inside(): void {
   for (const [kind, group, more] of [
     ['IPv4', '239.255.86.77:8677', []],
@@ -46,7 +40,7 @@ function inside(): void {
       t.equal((await receiver.ready).listening?.[1], group);
       const sender = start(t, ['send', '--to', group, ...more, '--name', 'node1', '--interval', '100ms']);
       await sender.ready;
-      const reader = reading(t, board);
+      const reader = openReader(t, board);
       await until(
         'three reports are there',
         () => reader.snapshot().count === 1 && (reader.snapshot().node(0).record.accepted ?? 0) >= 3,
@@ -78,7 +72,7 @@ function inside(): void {
       '100ms',
     ]);
     await sender.ready;
-    const reader = reading(t, board);
+    const reader = openReader(t, board);
     const { record } = await until('three pairs are there', () => {
       const snapshot = reader.snapshot();
       const node = snapshot.count === 1 ? snapshot.node(0) : undefined;
@@ -105,7 +99,7 @@ function inside(): void {
     await receiver.ready;
     await run(['send', '--once', '--to', '239.255.86.78:9000', '--name', 'other']);
     await run(['send', '--once', '--to', '239.255.86.77:9000', '--name', 'node1']);
-    const reader = reading(t, board);
+    const reader = openReader(t, board);
     await until('one is there', () => reader.snapshot().count > 0);
     t.same(
       [...reader.snapshot().nodes()].map(node => node.name),
@@ -153,7 +147,7 @@ function inside(): void {
     write([first]);
     const sender = start(t, ['send', '--config', config, '--name', 'node1']);
     await sender.ready;
-    const readers = boards.map(board => reading(t, board));
+    const readers = boards.map(board => openReader(t, board));
     const accepted = (i: number) => {
       const snapshot = readers[i]?.snapshot();
       return snapshot !== undefined && snapshot.count > 0 ? (snapshot.node(0).record.accepted ?? 0) : 0;
@@ -223,7 +217,7 @@ function receiverAlone(): void {
       ...['--uncertain-after', '500ms', '--silent-after', '3s'],
     ]);
     await receiver.ready;
-    const reader = reading(t, board);
+    const reader = openReader(t, board);
     const node = () => reader.snapshot().node(0);
     const evidence = () => reader.snapshot().evidence;
     const link = () => reader.links().find(({ name }) => name === 'd0') as LinkEntry;

@@ -154,15 +154,7 @@ eth0:254053551    7521    1    2    3     4          5         6   609299    466
 `;
 const NETDEV_OUT = [
   { name: 'lo', rx_bytes: 3193, tx_bytes: 3193, rx_packets: 29, tx_packets: 29, errors: 0, drops: 0 },
-  {
-    name: 'eth0',
-    rx_bytes: 254053551,
-    tx_bytes: 609299,
-    rx_packets: 7521,
-    tx_packets: 4666,
-    errors: 71,
-    drops: 82,
-  },
+  { name: 'eth0', rx_bytes: 254053551, tx_bytes: 609299, rx_packets: 7521, tx_packets: 4666, errors: 71, drops: 82 },
 ];
 
 // 14, 18 and 20 words: before Linux 4.18, since 4.18, and since 5.5.
@@ -214,10 +206,7 @@ const tables: [name: string, parse: Parser, rows: [what: string, text: string, e
       [
         'ticks that are safe, ms that are not',
         STAT.replace('cpu  101', 'cpu  900719925474100'),
-        {
-          ...STAT_OUT,
-          cpu_user_ms: 9007199254741000n,
-        },
+        { ...STAT_OUT, cpu_user_ms: 9007199254741000n },
       ],
       ['no intr', STAT.replace('intr', 'intx'), undefined],
       ['no ctxt', STAT.replace('ctxt', 'ctxx'), undefined],
@@ -274,11 +263,7 @@ const tables: [name: string, parse: Parser, rows: [what: string, text: string, e
       [
         'huge pages of 1 GiB',
         MEMINFO.replace('2048 kB', '1048576 kB'),
-        {
-          ...MEMINFO_OUT,
-          mem_huge_total_mib: 16384,
-          mem_huge_free_mib: 3072,
-        },
+        { ...MEMINFO_OUT, mem_huge_total_mib: 16384, mem_huge_free_mib: 3072 },
       ],
       ['before 3.14: no MemAvailable', MEMINFO.replace(/MemAvailable.*\n/, ''), undefined],
       ['negative', MEMINFO.replace('24684084', '-4684084'), undefined],
@@ -288,10 +273,7 @@ const tables: [name: string, parse: Parser, rows: [what: string, text: string, e
       [
         'a negative long, printed as unsigned',
         MEMINFO.replace('24684084', U64),
-        {
-          ...MEMINFO_OUT,
-          mem_total_mib: 18014398509481983n,
-        },
+        { ...MEMINFO_OUT, mem_total_mib: 18014398509481983n },
       ],
       ['a field that ends like another', `X${MEMINFO.replace('MemFree', 'XMemFree')}`, undefined],
     ],
@@ -306,12 +288,7 @@ const tables: [name: string, parse: Parser, rows: [what: string, text: string, e
       [
         'kills count modulo 2^32',
         VMSTAT.replace('oom_kill 4', 'oom_kill 4294967297'),
-        {
-          majfaults: 333,
-          swapin_pages: 11,
-          swapout_pages: 22,
-          oom_kills: 1,
-        },
+        { majfaults: 333, swapin_pages: 11, swapout_pages: 22, oom_kills: 1 },
       ],
       ['negative', VMSTAT.replace('pswpin 11', 'pswpin -11'), undefined],
       ['cut', VMSTAT.slice(0, VMSTAT.indexOf('oom_kill') + 10), undefined],
@@ -325,11 +302,7 @@ const tables: [name: string, parse: Parser, rows: [what: string, text: string, e
       [
         'before 5.13: some alone',
         PRESSURE.replace(/full.*\n/, ''),
-        {
-          psi_cpu_some10: 367,
-          psi_cpu_some60: 109,
-          psi_cpu_some_us: 9662264,
-        },
+        { psi_cpu_some10: 367, psi_cpu_some60: 109, psi_cpu_some_us: 9662264 },
       ],
       ['cut', PRESSURE.slice(0, 40), undefined],
       ['negative', PRESSURE.replace('3.67', '-3.67'), undefined],

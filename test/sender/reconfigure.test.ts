@@ -14,8 +14,8 @@ import { bitNames, decodeReport, REPORT_BYTES } from '../../src/layout/codec.js'
 import { clusterId } from '../../src/layout/identity.js';
 import { sign } from '../../src/layout/tag.js';
 import { type Key, keyLine, nodeKey } from '../../src/options/keys.js';
-import { BoardReader } from '../../src/shm/reader.js';
 import { type Heard, Hearer, startIn } from '../kit/hanging.js';
+import { openReader } from '../kit/openreader.js';
 import { boardPath, folder } from '../kit/places.js';
 import { start } from '../kit/program.js';
 import { until } from '../kit/until.js';
@@ -93,8 +93,7 @@ for (const aligned of [false, true])
     const write = (interval: string) => writeFileSync(config, `interval = "${interval}"\naligned = ${aligned}\n`);
     write('100ms');
     const sender = startIn(t, {}, ['send', '--config', config, '--name', 'node1', '--to', road.address]);
-    const reader = new BoardReader(board);
-    t.teardown(() => reader.close());
+    const reader = openReader(t, board);
     const states = new Set<string>();
     const look = () => {
       const snapshot = reader.snapshot();
@@ -189,8 +188,7 @@ t.test('another name: the old one says goodbye, signed with its own key', async 
   t.notSame(bytes, signed(keys.beta));
   t.match(two.reports[0], { hostname: 'beta', seq: goodbye.seq + 1 });
   t.ok(two.reports.every(({ flags }) => !bitNames('flags', flags).includes('goodbye')));
-  const reader = new BoardReader(board);
-  t.teardown(() => reader.close());
+  const reader = openReader(t, board);
   const states = await until('both are on the board', () => {
     const snapshot = reader.snapshot();
     if (snapshot.count < 2) return undefined;

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { decodeReport, type Report } from '../../src/layout/codec.js';
 import { bits } from '../../src/layout/layout.gen.js';
-import { BoardReader } from '../../src/shm/reader.js';
+import { openReader } from '../kit/openreader.js';
 import { boardPath, memoryFolder } from '../kit/places.js';
 import { run, start, startReceiver } from '../kit/program.js';
 import { until } from '../kit/until.js';
@@ -71,8 +71,7 @@ t.test('status --json says what /proc says at that moment, field by field', asyn
   const before = moving();
   const sent = await run(['send', '--once', '--to', `127.0.0.1:${port}`, '--name', 'self']);
   t.equal(sent.code, 0, sent.stderr);
-  const reader = new BoardReader(board);
-  t.teardown(() => reader.close());
+  const reader = openReader(t, board);
   await until('it is on the board', () => reader.snapshot().count === 1);
   const after = moving();
   const { code, stdout } = await beoboard(['status', '--json', '--board', board]);

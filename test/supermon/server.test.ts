@@ -6,11 +6,11 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { atom } from '../../src/net/expressions.js';
-import { BoardReader } from '../../src/shm/reader.js';
 import { CATEGORIES, SERVER, STATE } from '../../src/supermon/categories.js';
 import { commandOf, WHOLE, Words } from '../../src/supermon/server.js';
 import { NO_IPV6 } from '../kit/ipv6.js';
 import { lacks } from '../kit/lacking.js';
+import { openReader } from '../kit/openreader.js';
 import { folder, ROOT } from '../kit/places.js';
 import { run } from '../kit/program.js';
 import { Asker, type Element, elementsOf, LiveBoard, read, readByOthers, serve } from '../kit/supermon.js';
@@ -77,8 +77,7 @@ t.test('what the board has', async t => {
     [STATE.name, STATE.mask],
   ]);
   const sample = elementsOf(await client.ask('S\n'));
-  const reader = new BoardReader(board.path);
-  t.teardown(() => reader.close());
+  const reader = openReader(t, board.path);
   const nodes = [...reader.snapshot().nodes()];
   for (const node of nodes) {
     const told = byCategory(sample, node.name);
