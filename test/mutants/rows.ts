@@ -90,7 +90,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
   'src/load/jobnodes.ts': [['cpus_used: placed === undefined ? 0 : CPUS', 'cpus_used: CPUS', 'load/load']],
   'src/load/main.ts': [['if (odd.length > jobs)', 'if (odd.length > jobs + 1)', 'load/load']],
   // src/native
-  'src/native/addon.ts': [["code === 'MODULE_NOT_FOUND'\n", "code !== 'MODULE_NOT_FOUND'\n", 'common/wronguses']],
+  'src/native/addon.ts': [["code === 'MODULE_NOT_FOUND'\n", "code !== 'MODULE_NOT_FOUND'\n", 'packages/npmpackage']],
   'src/native/receiving.ts': [['2n ** 64n - 1n', '2n ** 32n - 1n', 'receiver/receive']],
   'src/native/board.ts': [["'i16', 'i32', 'u64'", "'i32', 'i16', 'u64'", 'readings/measurereader']],
   // src/net
