@@ -356,11 +356,7 @@ function startReceiver(argv: string[]): Receiving {
   const started = begin([...AS_NOBODY, process.execPath, PROGRAM, 'receive', ...argv], true);
   const end = limited(started);
   const ready = once(started.child, 'message').then(([{ listening }]) => portOf(listening));
-  return {
-    port: Promise.race([ready, end.then(() => undefined)]),
-    stop: () => started.child.kill('SIGTERM'),
-    end,
-  };
+  return { port: Promise.race([ready, end.then(() => undefined)]), stop: () => started.child.kill('SIGTERM'), end };
 }
 
 /**
@@ -562,16 +558,7 @@ function readAll(path: string): number {
     const snapshot = reader.snapshot();
     for (const node of snapshot.nodes())
       for (const key of [
-        'name',
-        'record',
-        'lastRefusal',
-        'address',
-        'state',
-        'ageMs',
-        'report',
-        'previous',
-        'rates',
-        'link',
+        ...['name', 'record', 'lastRefusal', 'address', 'state', 'ageMs', 'report', 'previous', 'rates', 'link'],
       ] as const)
         void node[key];
     void [reader.links(), reader.senders(), reader.events(0, 100)];

@@ -184,14 +184,7 @@ async function verdictOf(
   limits: Limits,
   { dead = new Set(), stepped = false, lossy = false }: Truth = {},
 ): Promise<Verdict> {
-  const verdict: Verdict = {
-    faults: [],
-    falsely: [],
-    truly: 0,
-    uncertainLate: 0,
-    silentLate: 0,
-    last: new Map(),
-  };
+  const verdict: Verdict = { faults: [], falsely: [], truly: 0, uncertainLate: 0, silentLate: 0, last: new Map() };
   const byName = new Map<string, Change[]>();
   for (const change of changes) byName.set(change.name, [...(byName.get(change.name) ?? []), change]);
   let i = 0;

@@ -44,15 +44,7 @@ type Options = Partial<Parameters<typeof openWriter>[0]>;
 function scene(t: Test, options: Options = {}) {
   const path = boardPath(t);
   const make = (): Writer =>
-    openWriter({
-      path,
-      cluster: '',
-      capacity: 64,
-      uncertainAfter: 4500,
-      silentAfter: 10_500,
-      nodes: [],
-      ...options,
-    });
+    openWriter({ path, cluster: '', capacity: 64, uncertainAfter: 4500, silentAfter: 10_500, nodes: [], ...options });
   const held = { writer: make() };
   const began = now();
   let seq = 0;

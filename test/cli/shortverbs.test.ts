@@ -420,10 +420,7 @@ t.test('problems that are recent', async t => {
   const lasting = { interval_ms: 600_000, valid };
   const rises =
     (field: string, ...when: number[]) =>
-    (ago: number) => ({
-      ...lasting,
-      [field]: when.filter(moment => ago <= moment).length,
-    });
+    (ago: number) => ({ ...lasting, [field]: when.filter(moment => ago <= moment).length });
   const { path } = writtenBoard(t, {
     hot1: rises('throttle_events', 90, 60, 30, 0),
     hot2: rises('throttle_events', 50),

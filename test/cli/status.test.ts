@@ -355,10 +355,7 @@ const scenes: [
   [
     'drops of every kind',
     dozen.slice(0, 1),
-    {
-      header: { kernel_drops: 12, unfit_drops: 3, softnet_drops: 4, received: 10_000 },
-      links: { 1: { missed: 5 } },
-    },
+    { header: { kernel_drops: 12, unfit_drops: 3, softnet_drops: 4, received: 10_000 }, links: { 1: { missed: 5 } } },
   ],
   [
     'as few drops as one in 10,000',
@@ -914,10 +911,7 @@ t.test(
           `stty cols ${columns}; '${process.execPath}' '${PROGRAM}' status --board ${board} -w node[01-03]`,
           '/dev/null',
         ],
-        {
-          encoding: 'utf8',
-          env: { ...process.env, TERM: 'xterm', NO_COLOR: '', ...env },
-        },
+        { encoding: 'utf8', env: { ...process.env, TERM: 'xterm', NO_COLOR: '', ...env } },
       ).stdout;
     const widest = (text: string) =>
       Math.max(

@@ -95,10 +95,7 @@ t.test('fish', { skip: missing('fish') }, async t => {
     const { stdout, stderr } = spawnSync(
       'fish',
       ['-N', '-c', `source '${SCRIPTS}/beoboard.fish'; complete -C '${line}'`],
-      {
-        encoding: 'utf8',
-        env: { ...env, HOME: folder(t) },
-      },
+      { encoding: 'utf8', env: { ...env, HOME: folder(t) } },
     );
     t.equal(stderr, '', line);
     return stdout

@@ -36,15 +36,7 @@ t.setTimeout(600_000);
 
 /** How many mutations of each corpus: a second. */
 const RUNS = {
-  ...{
-    datagrams: 2000,
-    boards: 500,
-    mirrors: 500,
-    kernel: 5000,
-    config: 2000,
-    gatefiles: 2000,
-    commands: 2000,
-  },
+  ...{ datagrams: 2000, boards: 500, mirrors: 500, kernel: 5000, config: 2000, gatefiles: 2000, commands: 2000 },
 };
 
 const place = folder(t);

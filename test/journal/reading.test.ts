@@ -634,24 +634,8 @@ t.test('moments as people write them', async t => {
   ];
   for (const [text, iso] of moments) t.equal(at(text), iso, text);
   for (const wrong of [
-    '',
-    'x',
-    '24:00',
-    '03:60',
-    '2026-02-30',
-    '2026-13-01',
-    '2026-11-27 25:00',
-    '3',
-    '1h',
-    '1 ago',
-    '-x',
-    '@x',
-    '@1795915200123456',
-    '1 fortnight ago',
-    '5 ms ago',
-    'yesterdays',
-    '99999999d ago',
-    '+99999999d',
+    ...['', 'x', '24:00', '03:60', '2026-02-30', '2026-13-01', '2026-11-27 25:00', '3', '1h', '1 ago', '-x', '@x'],
+    ...['@1795915200123456', '1 fortnight ago', '5 ms ago', 'yesterdays', '99999999d ago', '+99999999d'],
   ])
     t.throws(() => parseMoment(wrong, now), { name: 'InputError', message: /^'.*; write/ }, wrong);
   const twice = parseMoment('2026-10-25 02:30', now);

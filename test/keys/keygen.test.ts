@@ -91,9 +91,7 @@ t.test('nothing is overwritten, and what is wrong is one line', async t => {
   writeFileSync(
     path('own.key'),
     (await runHere(['keygen', '--key-file', path('c.key'), '--nodes', 'n1', '-'])).stdout,
-    {
-      mode: 0o600,
-    },
+    { mode: 0o600 },
   );
   writeFileSync(path('open.key'), kept, { mode: 0o644 });
   mkdirSync(path('keys'));

@@ -9,19 +9,8 @@ import { lacks } from './lacking.js';
 
 /** The packages of every Debian, and systemd, whose programs create the users and folders that our packages need. */
 const BASE = [
-  ...[
-    'base-files',
-    'base-passwd',
-    'bash',
-    'coreutils',
-    'dash',
-    'debianutils',
-    'diffutils',
-    'dpkg',
-    'findutils',
-    'grep',
-  ],
-  ...['gzip', 'init-system-helpers', 'libc-bin', 'perl-base', 'sed', 'systemd', 'tar'],
+  ...['base-files', 'base-passwd', 'bash', 'coreutils', 'dash', 'debianutils', 'diffutils', 'dpkg', 'findutils'],
+  ...['grep', 'gzip', 'init-system-helpers', 'libc-bin', 'perl-base', 'sed', 'systemd', 'tar'],
 ];
 
 /** These packages and all their dependencies; of alternatives the first that is installed. */

@@ -84,41 +84,9 @@ export const compileTargets = (targets: readonly Target[], how: Make = SANITIZED
 type Random = (most: number) => number;
 
 const PIECES = [
-  ...[
-    '0',
-    '-1',
-    '4294967295',
-    '4294967296',
-    '18446744073709551615',
-    '18446744073709551616',
-    '9'.repeat(30),
-    '1e5',
-    '1.5',
-  ],
-  ...[
-    '\n',
-    '\n\n',
-    ' ',
-    '\t',
-    '\r\n',
-    '\0',
-    ':',
-    ',',
-    '-',
-    '=',
-    '"',
-    "'",
-    '[',
-    ']',
-    '(',
-    ')',
-    '\\',
-    '#',
-    '/',
-    '?',
-    '&&',
-  ],
-  ...['é', '😀', '\ufeff', '\u2028', '\xa0', 'x'.repeat(70), 'kB', 'cpu', 'node[1-3]'],
+  ...['0', '-1', '4294967295', '4294967296', '18446744073709551615', '18446744073709551616', '9'.repeat(30), '1e5'],
+  ...['1.5', '\n', '\n\n', ' ', '\t', '\r\n', '\0', ':', ',', '-', '=', '"', "'", '[', ']', '(', ')', '\\', '#', '/'],
+  ...['?', '&&', 'é', '😀', '\ufeff', '\u2028', '\xa0', 'x'.repeat(70), 'kB', 'cpu', 'node[1-3]'],
 ].map(piece => Buffer.from(piece));
 
 /** An input with some bytes changed, some of them taken from other inputs of its kind; the first `keep` bytes stay. */
@@ -632,14 +600,8 @@ export function textTargets(place: string): TextTarget[] {
     {
       name: 'host lists',
       seeds: [
-        'node[001-128]',
-        'n1,n2,n10',
-        'r[1-2]n[01-10,12]-ib',
-        'rack[1-4]n[1-3,9-10]',
-        'a-b.c_d',
-        'x[0-0]',
-        '[1-3]',
-        'n[8-11]',
+        ...['node[001-128]', 'n1,n2,n10', 'r[1-2]n[01-10,12]-ib', 'rack[1-4]n[1-3,9-10]', 'a-b.c_d', 'x[0-0]'],
+        ...['[1-3]', 'n[8-11]'],
       ],
       check(text) {
         let names: string[];
@@ -665,14 +627,9 @@ export function textTargets(place: string): TextTarget[] {
     {
       name: '--where',
       seeds: [
-        'mem_avail_mib < 1024 && state == live',
-        '!(load > 10) || name == "node1"',
-        "os_release != '6.1'",
-        'health == bad',
-        '-1.5e3<=cpu_busy_pm',
-        'state==silent||(state==left&&lost>0)',
-        '((!load))',
-        'constructor || any(__proto__) && state == toString',
+        ...['mem_avail_mib < 1024 && state == live', '!(load > 10) || name == "node1"', "os_release != '6.1'"],
+        ...['health == bad', '-1.5e3<=cpu_busy_pm', 'state==silent||(state==left&&lost>0)', '((!load))'],
+        ...['constructor || any(__proto__) && state == toString'],
       ],
       check(text) {
         try {
@@ -712,13 +669,8 @@ export function textTargets(place: string): TextTarget[] {
     {
       name: "gmetad's query",
       seeds: [
-        '/',
-        '/alpha',
-        '/alpha/node1/load_one',
-        '/alpha?filter=summary',
-        'GET /status HTTP/1.1',
-        'GET /?filter=summary HTTP/1.0',
-        '//a//b/',
+        ...['/', '/alpha', '/alpha/node1/load_one', '/alpha?filter=summary', 'GET /status HTTP/1.1'],
+        ...['GET /?filter=summary HTTP/1.0', '//a//b/'],
       ],
       check(text) {
         const query = parseQuery(text);

@@ -435,9 +435,7 @@ export function clean(document: string): string | undefined {
   return rest.trim() === '' ? undefined : `not markup: ${rest.trim().slice(0, 60)}`;
 }
 
-export const needsXmllint = {
-  skip: NOT_WHOLE || lacks('libxml2-utils', 'xmllint'),
-};
+export const needsXmllint = { skip: NOT_WHOLE || lacks('libxml2-utils', 'xmllint') };
 
 /** xmllint's errors; empty if the document is valid according to its own DTD. */
 export function invalid(document: string): string {

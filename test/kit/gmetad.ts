@@ -312,13 +312,7 @@ export class Nodes {
       cpu_softirq_ms: 80 * k,
       cpu_steal_ms: 300 * k,
       net: [
-        {
-          name: 'eth0',
-          rx_bytes: 1_501_000 * k,
-          tx_bytes: 2_002_000 * k,
-          rx_packets: 1015 * k,
-          tx_packets: 2020 * k,
-        },
+        { name: 'eth0', rx_bytes: 1_501_000 * k, tx_bytes: 2_002_000 * k, rx_packets: 1015 * k, tx_packets: 2020 * k },
       ],
       net_rest: {},
     };

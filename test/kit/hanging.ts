@@ -172,9 +172,7 @@ export function noFileSystem(): string | undefined {
   const tried = spawnSync(
     'unshare',
     ['-m', 'sh', '-c', 'mount -t tmpfs none /run && test -w /dev/fuse && : <>/dev/fuse'],
-    {
-      encoding: 'utf8',
-    },
+    { encoding: 'utf8' },
   );
   return tried.status === 0
     ? undefined

@@ -8,9 +8,7 @@ import { Snapshot, type Tables } from '../../src/shm/snapshot.js';
  * Judges a copy: header, column words and records of so many nodes. Writes the arrays of `OVERVIEW` for them, and returns
  * whether the receiver was stalled. Throws if there is too little room, or if it is not a copy of a board.
  */
-const { overview } = addon as {
-  overview(copy: Uint8Array, nowNs: bigint, nodes: number, into: Uint8Array): boolean;
-};
+const { overview } = addon as { overview(copy: Uint8Array, nowNs: bigint, nodes: number, into: Uint8Array): boolean };
 
 type Taken = { readonly nowNs: bigint; readonly realNs: bigint; readonly nodes: number };
 

@@ -423,9 +423,7 @@ class LedgerRun {
     if (counted < known.length || counted > untold.length)
       yield `${known.length} to ${untold.length} have no line, ${counted} are counted: ${JSON.stringify(known)}`;
     const again = new Journal(new JournalFolder(this.folder, believedUsers(undefined)));
-    const listing = new Listing(again, {
-      ...{ sinceMs: Number.NEGATIVE_INFINITY, untilMs: Number.POSITIVE_INFINITY },
-    });
+    const listing = new Listing(again, { ...{ sinceMs: Number.NEGATIVE_INFINITY, untilMs: Number.POSITIVE_INFINITY } });
     for (const { line, ending, goesOn } of merged([listing])) {
       if (goesOn !== undefined && line.event in ENDS && line.nodes !== undefined)
         yield `${line.id}: ${line.event} of ${line.nodes} goes on`;

@@ -32,17 +32,8 @@ interface Proxy {
 }
 
 const MODULES = [
-  'mpm_event',
-  'authn_core',
-  'authn_file',
-  'authz_core',
-  'authz_user',
-  'auth_basic',
-  'proxy',
-  'proxy_http',
-  'filter',
-  'env',
-  'deflate',
+  ...['mpm_event', 'authn_core', 'authn_file', 'authz_core', 'authz_user', 'auth_basic', 'proxy', 'proxy_http'],
+  ...['filter', 'env', 'deflate'],
 ];
 
 export const PROXIES: readonly Proxy[] = [

@@ -256,15 +256,7 @@ export class Reporter {
 }
 
 const COUNTERS = [
-  'accepted',
-  'lost',
-  'unheard',
-  'duplicate',
-  'late',
-  'refused',
-  'restarts',
-  'reboots',
-  'resets',
+  ...['accepted', 'lost', 'unheard', 'duplicate', 'late', 'refused', 'restarts', 'reboots', 'resets'],
 ] as const;
 
 /** The counters of a node that are not 0. */

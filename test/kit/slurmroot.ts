@@ -33,16 +33,7 @@ export function slurmRoot(path: string, suite: string): string {
   // In a mount namespace of each command, which ends with it. The shell becomes the command: signals reach it.
   const enter = `for at in ${SHARED.join(' ')}; do mount --rbind $at "$0$at" || exit; done; PATH=/usr/sbin:/usr/bin; exec chroot "$0" "$@"`;
   const programs = [
-    'munged',
-    'munge',
-    'slurmctld',
-    'slurmd',
-    'scontrol',
-    'srun',
-    'sbatch',
-    'squeue',
-    'sinfo',
-    'scancel',
+    ...['munged', 'munge', 'slurmctld', 'slurmd', 'scontrol', 'srun', 'sbatch', 'squeue', 'sinfo', 'scancel'],
   ];
   for (const name of programs)
     writeFileSync(join(commands, name), `#!/bin/sh\nexec unshare --mount sh -c '${enter}' '${root}' ${name} "$@"\n`, {

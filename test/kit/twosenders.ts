@@ -60,11 +60,7 @@ export function askC(
     env: { ...(more.env ?? process.env), ASAN_OPTIONS: 'detect_leaks=0' },
   });
   if (error !== undefined) throw error;
-  return {
-    code: status ?? signal ?? '',
-    report: stdout.toString('hex'),
-    said: alike(stderr.toString()),
-  };
+  return { code: status ?? signal ?? '', report: stdout.toString('hex'), said: alike(stderr.toString()) };
 }
 
 const fs = createRequire(import.meta.url)('node:fs') as { writeSync: (...args: unknown[]) => number };
@@ -132,46 +128,9 @@ const ABSURD = [
   ...['18446744073709551615000', '9'.repeat(400), '', ' ', 'NaN', '4294967295.99', '99999999999999999999.99'],
 ];
 const PIECES = [
-  ...[
-    '\0',
-    '\n',
-    '\n\n',
-    '\r',
-    '\r\n',
-    '\t',
-    ' ',
-    '  ',
-    '\v',
-    '\xa0',
-    '\u2003',
-    '\ufeff',
-    '\u2028',
-    ':',
-    '-',
-    ',',
-    '/',
-    '.',
-  ],
-  ...[
-    '|',
-    '"',
-    "'",
-    '\\',
-    '=',
-    '#',
-    'x'.repeat(30),
-    ' '.repeat(70),
-    'é',
-    '😀',
-    '\ud83d',
-    'cpu',
-    'lo:',
-    '0-',
-    '3-1',
-    '%',
-    '(',
-    ')',
-  ],
+  ...['\0', '\n', '\n\n', '\r', '\r\n', '\t', ' ', '  ', '\v', '\xa0', '\u2003', '\ufeff', '\u2028', ':', '-', ','],
+  ...['/', '.', '|', '"', "'", '\\', '=', '#', 'x'.repeat(30), ' '.repeat(70), 'é', '😀', '\ud83d', 'cpu', 'lo:'],
+  ...['0-', '3-1', '%', '(', ')'],
 ];
 
 const at = (bytes: Buffer, place: number) => Math.min(bytes.length, Math.floor(place * (bytes.length + 1)));
@@ -245,19 +204,7 @@ const HARMS = {
 } as const;
 
 const NAMES = [
-  '1',
-  'x',
-  '-1',
-  '0000',
-  '4294967296',
-  '99999999999999999999',
-  'a b',
-  'é',
-  '.hidden',
-  '10',
-  '007',
-  ' 3',
-  '3 ',
+  ...['1', 'x', '-1', '0000', '4294967296', '99999999999999999999', 'a b', 'é', '.hidden', '10', '007', ' 3', '3 '],
 ];
 
 /** How often each kind of fault occurs: most of them in texts. */
@@ -283,50 +230,18 @@ export const harms: fc.Arbitrary<Harm[]> = fc.array(
 
 const NUMBERS = ['0', '1', '-1', '65535', '65536', '2147483648', '4294967295', '4294967296', '9007199254740993'].concat(
   [
-    '9223372036854775807',
-    '9223372036854775808',
-    '-9223372036854775808',
-    '18446744073709551616',
-    '007',
-    '-7',
-    '1.5',
-    '"1"',
-    'true',
+    ...['9223372036854775807', '9223372036854775808', '-9223372036854775808', '18446744073709551616', '007', '-7'],
+    ...['1.5', '"1"', 'true'],
   ],
 );
 const KEYS = [
-  't_real_ns',
-  't_boot_ns',
-  'before_boot_ns',
-  'slow_boot_ns',
-  'start_boot_ns',
-  'seq',
-  'late_us',
-  'collect_us',
+  ...['t_real_ns', 't_boot_ns', 'before_boot_ns', 'slow_boot_ns', 'start_boot_ns', 'seq', 'late_us', 'collect_us'],
 ].concat([
-  'agent_cpu_ms',
-  'missed_ticks',
-  'page_kib',
-  'offset_us',
-  'maxerror_us',
-  'frsize',
-  'blocks',
-  'bavail',
-  'files',
-  'ffree',
+  ...['agent_cpu_ms', 'missed_ticks', 'page_kib', 'offset_us', 'maxerror_us', 'frsize', 'blocks', 'bavail', 'files'],
+  ...['ffree'],
 ]);
 const TEXTS = [
-  '""',
-  '"x"',
-  '"aarch64"',
-  '"0.1.2"',
-  '"1.2"',
-  '"999.999.999"',
-  '"1000.0.0"',
-  '"a\\\\é"',
-  "'ppc64le'",
-  '7',
-  'x',
+  ...['""', '"x"', '"aarch64"', '"0.1.2"', '"1.2"', '"999.999.999"', '"1000.0.0"', '"a\\\\é"', "'ppc64le'", '7', 'x'],
 ];
 
 /** Lines of a pretend file, mostly valid ones. */

@@ -207,16 +207,10 @@ t.test('make install', async t => {
   makeIn('', {}, 'install', 'PREFIX=/opt/beo', `DESTDIR=${to}`);
   const files = readdirSync(to, { recursive: true, encoding: 'utf8' }).filter(path => /\.\w+$/.test(path));
   t.strictSame(files.sort(), [
-    'opt/beo/include/beoboard.h',
-    'opt/beo/lib/libbeoboard.a',
-    'opt/beo/lib/libbeoboard.so',
-    'opt/beo/lib/libbeoboard.so.1',
-    'opt/beo/lib/libbeoboard.so.1.0.0',
-    'opt/beo/lib/pkgconfig/beoboard.pc',
-    'opt/beo/share/man/man1/beoboard.1',
-    'opt/beo/share/man/man3/beoboard.3',
-    'opt/beo/share/man/man5/beoboard-stat.5',
-    'opt/beo/share/man/man5/beoboard.5',
+    ...['opt/beo/include/beoboard.h', 'opt/beo/lib/libbeoboard.a', 'opt/beo/lib/libbeoboard.so'],
+    ...['opt/beo/lib/libbeoboard.so.1', 'opt/beo/lib/libbeoboard.so.1.0.0', 'opt/beo/lib/pkgconfig/beoboard.pc'],
+    ...['opt/beo/share/man/man1/beoboard.1', 'opt/beo/share/man/man3/beoboard.3'],
+    ...['opt/beo/share/man/man5/beoboard-stat.5', 'opt/beo/share/man/man5/beoboard.5'],
   ]);
   const env = { PKG_CONFIG_PATH: join(to, 'opt/beo/lib/pkgconfig'), PKG_CONFIG_SYSROOT_DIR: to };
   const skip = lacks('pkg-config', 'pkg-config');
@@ -391,17 +385,7 @@ t.test('whose boards it trusts', { skip: process.getuid?.() !== 0 && 'needs root
 function sampler(t: Tap): { path: string; writer: Writer } {
   const path = boardPath(t);
   const writer = open(path, [
-    'live',
-    'never',
-    'left',
-    'uncertain',
-    'silent',
-    'slow',
-    'ahead',
-    'refused',
-    'clock',
-    'measured',
-    'gap',
+    ...['live', 'never', 'left', 'uncertain', 'silent', 'slow', 'ahead', 'refused', 'clock', 'measured', 'gap'],
   ]);
   t.teardown(() => writer.close());
   // Only small ages, because the test may run on a machine that has just booted.
@@ -1348,16 +1332,8 @@ t.test('musl, static', { skip: NOT_WHOLE || lacks('musl-tools', 'musl-gcc') }, a
 
 t.test('the library that schedulers link includes no file of the writer', async t => {
   const allowed = new Set([
-    'judge/problems.h',
-    'beoboard.h',
-    'board/reader.h',
-    'format/layout.gen.h',
-    'format/header.gen.h',
-    'lib/internal.h',
-    'judge/liveness.h',
-    'board/newest.h',
-    'judge/rates.h',
-    'board/parts.h',
+    ...['judge/problems.h', 'beoboard.h', 'board/reader.h', 'format/layout.gen.h', 'format/header.gen.h'],
+    ...['lib/internal.h', 'judge/liveness.h', 'board/newest.h', 'judge/rates.h', 'board/parts.h'],
   ]);
   for (const path of [...LIBRARY, 'lib/internal.h', 'format/header.gen.h'])
     for (const [, included = ''] of readFileSync(join(C, path), 'utf8').matchAll(/^#include "(.*)"/gm)) {

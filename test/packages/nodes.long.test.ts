@@ -61,9 +61,7 @@ for (const major of NODES)
     const receiver = spawn(
       node,
       [PROGRAM, 'receive', '--board', board, '--listen', '127.0.0.1:0', '--capacity', '16'],
-      {
-        stdio: ['ignore', 'ignore', 'pipe'],
-      },
+      { stdio: ['ignore', 'ignore', 'pipe'] },
     );
     const said = follow(receiver, t);
     const port = await until('it listens', () => /ready: listening on 127\.0\.0\.1:(\d+)/.exec(said.stderr)?.[1]);

@@ -383,14 +383,9 @@ t.test('rpm: what they want and have, and installed into an empty root', { skip:
   mkdirSync(root);
   must('rpm', ['--root', root, '--dbpath', '/var/lib/rpm', '-i', '--nodeps', '--noscripts', '--nosignature', ...rpms]);
   for (const path of [
-    'usr/bin/beoboard',
-    'usr/sbin/beoboard-send',
-    'usr/lib64/libbeoboard.so.1',
-    'usr/include/beoboard.h',
-    'etc/beoboard/receive.toml',
-    'usr/sbin/beoboard-mon',
-    'usr/lib/systemd/system/beoboard-supermon.service',
-    'usr/lib/beoboard/dist/page/index.html',
+    ...['usr/bin/beoboard', 'usr/sbin/beoboard-send', 'usr/lib64/libbeoboard.so.1', 'usr/include/beoboard.h'],
+    ...['etc/beoboard/receive.toml', 'usr/sbin/beoboard-mon', 'usr/lib/systemd/system/beoboard-supermon.service'],
+    ...['usr/lib/beoboard/dist/page/index.html'],
   ])
     t.ok(existsSync(join(root, path)), path);
   t.match(ask('--configfiles', ...those(/^beoboard-\d.*x86_64\.rpm$/)), /^\/etc\/beoboard\/receive\.toml$/m);

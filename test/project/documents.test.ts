@@ -457,15 +457,7 @@ else {
       if (reasonNot(text) === undefined && lacking(text) === false) elsewhere(text);
 
   const unshare = [
-    '--mount',
-    '--propagation',
-    'private',
-    '--net',
-    '--uts',
-    '--pid',
-    '--fork',
-    '--mount-proc',
-    '--kill-child',
+    ...['--mount', '--propagation', 'private', '--net', '--uts', '--pid', '--fork', '--mount-proc', '--kill-child'],
   ];
   const env = {
     ...process.env,

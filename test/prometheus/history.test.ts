@@ -132,10 +132,7 @@ const WINDOWS: [what: string, Input, Recorded][] = [
   ],
   [
     'another address of the exporter is no other series',
-    {
-      [of('load1', ', instance="old:9678"')]: '1x9 stale',
-      [of('load1', ', instance="new:9678"')]: '_x9 3x9',
-    },
+    { [of('load1', ', instance="old:9678"')]: '1x9 stale', [of('load1', ', instance="new:9678"')]: '_x9 3x9' },
     { [kept('load1:avg5m')]: 2 },
   ],
   [
@@ -144,10 +141,7 @@ const WINDOWS: [what: string, Input, Recorded][] = [
       'beoboard_board_up{cluster="alpha"}': '1x4 _x9 1x4',
       'beoboard_nodes{cluster="alpha", state="live"}': '10x9 9x9',
     },
-    {
-      [all('board_up:count5m')]: 10,
-      'cluster_state:beoboard_nodes:avg5m{cluster="alpha", state="live"}': 9.5,
-    },
+    { [all('board_up:count5m')]: 10, 'cluster_state:beoboard_nodes:avg5m{cluster="alpha", state="live"}': 9.5 },
   ],
 ];
 

@@ -92,10 +92,7 @@ const sockets: [what: string, addresses: string[], options: Options][] = [
 for (const [what, addresses, options] of sockets)
   t.test(
     `wrong checksums, ${what}: they keep nobody from being called silent`,
-    {
-      skip: skip || (options.passed !== undefined && lacks('python3', 'python3')),
-      buffered: true,
-    },
+    { skip: skip || (options.passed !== undefined && lacks('python3', 'python3')), buffered: true },
     async t => {
       const world = await World.make(t, { pairs: 1, ...options });
       const { nodes, watcher } = world;

@@ -26,9 +26,7 @@ export type Sender = (typeof SENDERS)[number];
 export const OTHERS = ['one master', 'two masters', 'mirror'] as const;
 export type Others = (typeof OTHERS)[number];
 
-type Test = Parameters<typeof World.make>[0] & {
-  match(text: string, pattern: RegExp): boolean;
-};
+type Test = Parameters<typeof World.make>[0] & { match(text: string, pattern: RegExp): boolean };
 
 const NAMES = ['n1', 'n2', 'n3'];
 /** The master's own node. */

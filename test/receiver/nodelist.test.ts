@@ -98,13 +98,7 @@ t.test('other requests to the socket', async t => {
     return said;
   };
   for (const text of [
-    'x\n',
-    '{}\n',
-    '[]\n',
-    'null\n',
-    '{"forget":"a"}\n',
-    '{"forget":["a"],"x":1}\n',
-    '{"forget":[""]}\n',
+    ...['x\n', '{}\n', '[]\n', 'null\n', '{"forget":"a"}\n', '{"forget":["a"],"x":1}\n', '{"forget":[""]}\n'],
   ])
     t.match(await ask(text), /^\{"error":"[^"]+"\}\n$/, JSON.stringify(text));
   t.match(await ask('{"forget":["A b"]}\n'), /is not a node name/);

@@ -255,11 +255,7 @@ function rules(): void {
     t.test(`over ${how}`, { buffered: true }, async t => {
       const board = boardPath(t);
       const before = await startMaster(t, HOURS, board);
-      const rows = overStops.map(row => ({
-        row,
-        at: row.steps.indexOf('stop'),
-        walker: new Walker(row, before),
-      }));
+      const rows = overStops.map(row => ({ row, at: row.steps.indexOf('stop'), walker: new Walker(row, before) }));
       for (const { row, at, walker } of rows) await walk(t, walker, row.steps.slice(0, at));
       const after = await again(t, before, board);
       for (const { row, at, walker } of rows)

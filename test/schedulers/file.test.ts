@@ -91,13 +91,7 @@ t.test('which lines are understood', async t => {
   ])
     t.match(read(line).jobs, { list: [], leftOut: { count: 1 } }, JSON.stringify(line));
   for (const line of [
-    'x',
-    '{"job":"1","nodes":"n',
-    '[1]',
-    'null',
-    '{"user":"anna"}',
-    '{"__proto__":{"node":"n1"}}',
-    '{}',
+    ...['x', '{"job":"1","nodes":"n', '[1]', 'null', '{"user":"anna"}', '{"__proto__":{"node":"n1"}}', '{}'],
   ]) {
     const { nodes, jobs } = read(line, '', ' ');
     t.same(

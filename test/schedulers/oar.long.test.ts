@@ -22,16 +22,7 @@ t.test("OAR's own module", { skip: lacks('apt dpkg perl', 'apt-get', 'dpkg-deb',
   run('apt-get', ['download', '--quiet', ...PACKAGES]);
   for (const file of readdirSync(place)) run('dpkg-deb', ['-x', file, 'root']);
   const folders = run('find', [
-    'root/usr',
-    '(',
-    '-name',
-    'OAR',
-    '-o',
-    '-name',
-    'DBI.pm',
-    ')',
-    '-printf',
-    '%h\n',
+    ...['root/usr', '(', '-name', 'OAR', '-o', '-name', 'DBI.pm', ')', '-printf', '%h\n'],
   ]).trim();
   const PERL5LIB = folders
     .split('\n')

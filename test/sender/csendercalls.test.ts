@@ -29,11 +29,7 @@ const begin = (t: Teardown, argv: string[], file: string, only: string[] = []) =
 /** The system calls in a file of strace, of all threads, in the order in which the calls began. */
 function callsIn(file: string): { thread: string; name: string; rest: string }[] {
   return [...readFileSync(file, 'utf8').matchAll(/^(\d+) +(\w+)\((.*)$/gm)].map(
-    ([, thread = '', name = '', rest = '']) => ({
-      thread,
-      name,
-      rest,
-    }),
+    ([, thread = '', name = '', rest = '']) => ({ thread, name, rest }),
   );
 }
 

@@ -299,19 +299,9 @@ t.test('what a sender never does is refused, and the report is sent', { buffered
   t.strictSame(
     tried,
     [
-      ...[
-        'to become root: EPERM',
-        'to change a file: EPERM',
-        'to listen: EPERM',
-        'to look for a process of its own user: EPERM',
-      ],
-      ...[
-        'to look for a process: EPERM',
-        'to make a file: EPERM',
-        'to make a folder: EPERM',
-        'to make a process: EPERM',
-      ],
-      ...['to read a file: done', 'to run a program: EPERM'],
+      ...['to become root: EPERM', 'to change a file: EPERM', 'to listen: EPERM'],
+      ...['to look for a process of its own user: EPERM', 'to look for a process: EPERM', 'to make a file: EPERM'],
+      ...['to make a folder: EPERM', 'to make a process: EPERM', 'to read a file: done', 'to run a program: EPERM'],
     ].map(line => `tried ${line}`),
   );
   t.notOk(existsSync(file));

@@ -94,11 +94,7 @@ t.test('file systems, software, and files of others are below the root', async t
 t.test('a root without a machine is refused', async t => {
   const own = folder(t);
   const said = (root: string) => askC(sender, ['--once', '--to', '-', '--root', root]);
-  t.strictSame(said(join(own, 'none')), {
-    code: 2,
-    report: '',
-    said: `--root: cannot open ${own}/none: ENOENT\n`,
-  });
+  t.strictSame(said(join(own, 'none')), { code: 2, report: '', said: `--root: cannot open ${own}/none: ENOENT\n` });
   t.strictSame(said(own), {
     code: 2,
     report: '',

@@ -61,15 +61,7 @@ function inside(): void {
     ]);
     await receiver.ready;
     const sender = start(t, [
-      'send',
-      '--to',
-      '239.255.86.77:9000',
-      '--to',
-      '127.0.0.1:9000',
-      '--name',
-      'node1',
-      '--interval',
-      '100ms',
+      ...['send', '--to', '239.255.86.77:9000', '--to', '127.0.0.1:9000', '--name', 'node1', '--interval', '100ms'],
     ]);
     await sender.ready;
     const reader = openReader(t, board);

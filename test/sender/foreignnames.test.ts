@@ -54,10 +54,7 @@ t.test('every program that makes a name of the host name', { skip }, async t => 
     const { status, stderr } = spawnSync(
       'unshare',
       ['-u', 'sh', '-c', 'hostname 10.1.2.3; exec "$@"', '-', ...command],
-      {
-        encoding: 'utf8',
-        input: '',
-      },
+      { encoding: 'utf8', input: '' },
     );
     const option = i === 3 ? 'master' : 'name';
     const why = `the default of --${option}: the host name '10.1.2.3' is an address; give this machine a name, or write --${option} NAME`;

@@ -51,11 +51,7 @@ const PORT = {
   'mlx5_0/ports/1/counters/port_rcv_packets': '10\n',
   'mlx5_0/ports/1/counters/port_xmit_packets': '20\n',
 };
-const RUN = {
-  health: 'ok check\n',
-  power: '345\n',
-  gpu: 'gpu 1 nvidia 1\n50 60 70 100 200 1 0 0\n',
-};
+const RUN = { health: 'ok check\n', power: '345\n', gpu: 'gpu 1 nvidia 1\n50 60 70 100 200 1 0 0\n' };
 /** Sets that nothing in these tests removes. */
 const ALWAYS = ['taint', 'energy_cpu', 'temp_hottest', 'root', 'sw_hash'];
 

@@ -155,10 +155,7 @@ class Machine implements HostMachine {
 const NOTHING: ReportSource = { collect: () => {} };
 
 function courseOf({ aligned = false, intervalMs = 1000, name = 'node1' } = {}): Course {
-  return {
-    identity: { name, cluster: undefined, intervalMs, agentVersion: 1, bootId: 1n, startBootNs: 1n },
-    aligned,
-  };
+  return { identity: { name, cluster: undefined, intervalMs, agentVersion: 1, bootId: 1n, startBootNs: 1n }, aligned };
 }
 
 const asHeard = (bytes: Uint8Array): Heard => {
@@ -784,10 +781,7 @@ function outside(): void {
   });
 
   t.test('CPUs that go offline and come back, and a whole package', async t => {
-    const node = new Node(t, {
-      'sys/devices/system/cpu/present': '0-3\n',
-      ...topology({ 0: 0, 1: 0, 2: 1, 3: 1 }),
-    });
+    const node = new Node(t, { 'sys/devices/system/cpu/present': '0-3\n', ...topology({ 0: 0, 1: 0, 2: 1, 3: 1 }) });
     const at = (online: string, cpus: Cpus, ofOthers?: [number, number]) =>
       node.tick({ 'sys/devices/system/cpu/online': `${online}\n`, 'proc/stat': procStat(cpus, ofOthers) });
     // All CPUs are idle except the first, which is busy half of the time: an eighth of four CPUs, a sixth of three, a

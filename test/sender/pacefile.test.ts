@@ -305,20 +305,10 @@ function withoutSender(): void {
     ];
     for (const [text, intervalMs, forMs] of said) t.same(parsePace(text), { intervalMs, forMs }, JSON.stringify(text));
     for (const text of [
-      '',
-      '\n# interval 10s for 1h\n',
-      'interval 10s',
-      'interval 10 for 1h',
-      'interval 10s for 999ms',
-      'interval 10s for 745h',
-      'interval 10s for 1h for 1h',
-      'interval 10s for 1h\ninterval 10s for 1h',
-      'interval 10s for 1h\r\n',
-      'interval -1s for 1h',
-      'Interval 10s for 1h',
-      'interval=10s for 1h',
-      'interval 10s\0 for 1h',
-      'interval 10s for',
+      ...['', '\n# interval 10s for 1h\n', 'interval 10s', 'interval 10 for 1h', 'interval 10s for 999ms'],
+      ...['interval 10s for 745h', 'interval 10s for 1h for 1h', 'interval 10s for 1h\ninterval 10s for 1h'],
+      ...['interval 10s for 1h\r\n', 'interval -1s for 1h', 'Interval 10s for 1h', 'interval=10s for 1h'],
+      ...['interval 10s\0 for 1h', 'interval 10s for'],
     ])
       t.throws(() => parsePace(text), { message: "does not read as 'interval TIME for TIME'" }, JSON.stringify(text));
   });
@@ -359,25 +349,8 @@ function withoutSender(): void {
       [/is not a command/, ...good, '--via', "clush -o '-x' -w"],
     ];
     for (const name of [
-      '$(reboot)',
-      '`reboot`',
-      'a;reboot',
-      'a b',
-      '-oProxyCommand=reboot',
-      "a'b",
-      'a"b',
-      'a|b',
-      'a&b',
-      'a\nb',
-      '%h',
-      '@all',
-      '*',
-      'a/../b',
-      'root@a',
-      'a>b',
-      '\\a',
-      '',
-      '..',
+      ...['$(reboot)', '`reboot`', 'a;reboot', 'a b', '-oProxyCommand=reboot', "a'b", 'a"b', 'a|b', 'a&b', 'a\nb'],
+      ...['%h', '@all', '*', 'a/../b', 'root@a', 'a>b', '\\a', '', '..'],
     ])
       wrong.push([/^beoboard pace: --nodes: /, '-w', name, '--interval', '10s', '--for', '1h']);
     for (const [why, ...argv] of wrong) {

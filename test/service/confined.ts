@@ -81,14 +81,9 @@ os.execvp(command[0], command)
 
 /** A /dev as PrivateDevices= makes it: read-only, with a few devices, and with the common /dev/shm. */
 const PRIVATE_DEV = [
-  'd=$(mktemp -d)',
-  'mount -t tmpfs -o mode=755 none $d',
-  'mkdir $d/shm',
-  'mount --bind /dev/shm $d/shm',
-  'for n in null zero full random urandom; do touch $d/$n && mount --bind /dev/$n $d/$n; done',
-  'ln -s /proc/self/fd $d/fd',
-  'mount --rbind $d /dev',
-  'mount -o remount,bind,ro /dev',
+  ...['d=$(mktemp -d)', 'mount -t tmpfs -o mode=755 none $d', 'mkdir $d/shm', 'mount --bind /dev/shm $d/shm'],
+  ...['for n in null zero full random urandom; do touch $d/$n && mount --bind /dev/$n $d/$n; done'],
+  ...['ln -s /proc/self/fd $d/fd', 'mount --rbind $d /dev', 'mount -o remount,bind,ro /dev'],
 ];
 
 /**

@@ -47,14 +47,9 @@ t.test('real answers', async t => {
       [name, state, cpus, cpus_used, gpus, gpus_used].join(' '),
     ),
     [
-      'node001 ALLOCATED 8 8 2 2',
-      'node002 ALLOCATED 8 8 2 2',
-      'node003 MIXED+DRAIN 8 6 2 1',
-      'node004 IDLE+DRAIN 8 0 2 0',
-      'node005 DOWN 8 0 2 0',
-      'node006 IDLE+POWERED_DOWN 8 0 2 0',
-      'node007 IDLE 8 0 2 0',
-      'node008 DOWN+NOT_RESPONDING 8 0 2 0',
+      ...['node001 ALLOCATED 8 8 2 2', 'node002 ALLOCATED 8 8 2 2', 'node003 MIXED+DRAIN 8 6 2 1'],
+      ...['node004 IDLE+DRAIN 8 0 2 0', 'node005 DOWN 8 0 2 0', 'node006 IDLE+POWERED_DOWN 8 0 2 0'],
+      ...['node007 IDLE 8 0 2 0', 'node008 DOWN+NOT_RESPONDING 8 0 2 0'],
     ],
     'comments with rows in them make none, and change none',
   );
@@ -220,15 +215,7 @@ t.test('the author of a reason, whatever his name, and no text that looks like o
     ' ReservationName=c',
   ];
   for (const user of [
-    'root',
-    'jdoe@ad.example.com',
-    'AD\\jdoe',
-    'AD\\john doe',
-    'x]y',
-    '(null)',
-    '1500',
-    "o'neil",
-    'é',
+    ...['root', 'jdoe@ad.example.com', 'AD\\jdoe', 'AD\\john doe', 'x]y', '(null)', '1500', "o'neil", 'é'],
   ])
     for (const tail of tails) {
       t.strictSame(read(` Reason=bad dimm [B2] [${user}@${at}]${tail}`), ['bad dimm [B2]', user, at], user + tail);
@@ -298,20 +285,9 @@ t.test('an unknown word leads to no conclusion', async t => {
   for (const text of ['IDLE', 'MIXED', 'ALLOCATED', 'IDLE+PLANNED', 'IDLE-', 'MIXED+CLOUD'])
     t.ok(isSchedulable(nodeState(text)), text);
   for (const text of [
-    ...['IDLE+DRAIN', 'IDLE*', 'IDLE+NOT_RESPONDING', 'DOWN', 'DOWN*', 'IDLE+POWERED_DOWN', 'IDLE~', 'IDLE#', 'IDLE%'],
-    ...[
-      'MIXED+MAINTENANCE',
-      'IDLE+REBOOT_REQUESTED',
-      'IDLE@',
-      'UNKNOWN',
-      'FUTURE',
-      'ERROR',
-      'IDLE+NEW_IN_27',
-      'LAZY',
-      '',
-      '?',
-    ],
-    ...['idle', 'IDLE+', '+IDLE', 'IDLE DRAIN'],
+    ...['IDLE+DRAIN', 'IDLE*', 'IDLE+NOT_RESPONDING', 'DOWN', 'DOWN*', 'IDLE+POWERED_DOWN', 'IDLE~', 'IDLE#'],
+    ...['IDLE%', 'MIXED+MAINTENANCE', 'IDLE+REBOOT_REQUESTED', 'IDLE@', 'UNKNOWN', 'FUTURE', 'ERROR'],
+    ...['IDLE+NEW_IN_27', 'LAZY', '', '?', 'idle', 'IDLE+', '+IDLE', 'IDLE DRAIN'],
   ])
     t.notOk(isSchedulable(nodeState(text)), text);
   for (const text of ['IDLE+NEW_IN_27', 'LAZY', '', '?', 'idle']) t.equal(nodeState(text).base, undefined, text);

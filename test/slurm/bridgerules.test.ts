@@ -492,10 +492,7 @@ t.test('orders, and answers', async t => {
     await slurmOrders({ folder: folder(t) })
       .prepare()
       .order(undrain),
-    {
-      rc: null,
-      said: /^scontrol was not found/,
-    },
+    { rc: null, said: /^scontrol was not found/ },
   );
   for (const [row, cpus] of [
     ['NodeName=n1 Arch=x CPUTot=4 State=IDLE+DRAIN\\n', 4],

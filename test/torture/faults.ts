@@ -345,10 +345,7 @@ const processes: Fault[] = [
       await scene.startSender();
     },
   },
-  {
-    name: 'a sender stands still',
-    inflict: (scene, chance) => standStill(scene, scene.sender.child, chance, 0.2, 2),
-  },
+  { name: 'a sender stands still', inflict: (scene, chance) => standStill(scene, scene.sender.child, chance, 0.2, 2) },
 ];
 
 // ---- the board's file ----

@@ -246,10 +246,7 @@ t.test('each problem, measured and not, is told the same everywhere', async t =>
 t.test('a source that is gone is a notice, until somebody clears it', async t => {
   const without =
     (...sets: SetName[]) =>
-    (ago: number) => ({
-      ...WELL,
-      valid: ago < 80 ? EVERYTHING & ~validOf(...sets) : EVERYTHING,
-    });
+    (ago: number) => ({ ...WELL, valid: ago < 80 ? EVERYTHING & ~validOf(...sets) : EVERYTHING });
   const { reader, writer } = keptBoard(t, { n1: without('health'), n2: without('gpu'), n3: () => WELL }, 200);
   const told = () =>
     troubleOf(survey(reader.snapshot()))

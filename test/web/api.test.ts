@@ -119,9 +119,7 @@ t.test('a board that stands still', async t => {
   t.test('fields and conditions choose', async t => {
     const { nodes } = (
       await ask(`${api}nodes?fields=load,cpus&where=${encodeURIComponent('name == node02')}`)
-    ).json() as {
-      nodes: Node[];
-    };
+    ).json() as { nodes: Node[] };
     t.equal(nodes.length, 1);
     t.strictSame(Object.keys(nodes[0] as Node), ['name', 'state', 'load', 'cpus']);
     const none = (await ask(`${api}nodes?where=state==silent`)).json() as { nodes: Node[] };

@@ -51,12 +51,7 @@ for (const [what, viewport] of [
       const name = new URL(route.request().url()).pathname.split('/').at(-1) ?? '';
       return route.fulfill({
         json: {
-          ...{
-            line: `${name}: silent`,
-            node: { name, state: 'silent' },
-            sections: [],
-            history: HISTORY,
-          },
+          ...{ line: `${name}: silent`, node: { name, state: 'silent' }, sections: [], history: HISTORY },
           trouble: name === 'rack10n02' ? trouble.now : [],
         },
       });

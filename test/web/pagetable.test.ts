@@ -73,17 +73,7 @@ t.test('nodes are those of status, the worst first, and in any other order', { s
   await holds(page, `${begins(['rack1n007', 'rack1n009', 'rack1n001'])} && ${states} === 'silent,silent,live'`);
   const first = await table(page);
   t.same(first.titles, [
-    'Node',
-    'State',
-    'Since',
-    'Trouble',
-    'CPU',
-    'Load',
-    'Memory',
-    'GPU',
-    'Temperature',
-    'Power',
-    'Network',
+    ...['Node', 'State', 'Since', 'Trouble', 'CPU', 'Load', 'Memory', 'GPU', 'Temperature', 'Power', 'Network'],
   ]);
   t.same(first.sorts.slice(0, 3), [null, 'descending', null]);
   t.equal(first.rows.length, 200);

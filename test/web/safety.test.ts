@@ -20,15 +20,9 @@ import { NOT_WHOLE } from '../kit/whole.js';
 import { ask, Reader, startWeb } from './webclient.js';
 
 const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data: blob:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
+  ...["default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data: blob:"],
+  ...["connect-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
+  ...["require-trusted-types-for 'script'"],
 ];
 
 /** A board with a heartbeat of now, which is not updated: these tests do not need live nodes. */
@@ -267,11 +261,7 @@ t.test('slow clients of a feed', async t => {
   });
   t.test('are cut off if they read nothing for long', async t => {
     const server = new HttpServer(
-      () => ({
-        status: 200,
-        type: 'application/octet-stream',
-        body: sink => sink.write(new Uint8Array(1 << 26)),
-      }),
+      () => ({ status: 200, type: 'application/octet-stream', body: sink => sink.write(new Uint8Array(1 << 26)) }),
       { patience: 20, streamPatience: 50 },
     );
     t.teardown(() => server.close());

@@ -283,9 +283,7 @@ t.test('answers that would take much memory', async t => {
     [`(${'(a b())'.repeat(2_100_000)})`, 'has more than 262144 elements'],
   ] as const) {
     writeFileSync(file, `${head}\n${JSON.stringify({ ms: 1, answer })}\n`);
-    const { code, stderr } = await run(['zoom', '--play', file, '--csv'], {
-      NODE_OPTIONS: '--max-old-space-size=160',
-    });
+    const { code, stderr } = await run(['zoom', '--play', file, '--csv'], { NODE_OPTIONS: '--max-old-space-size=160' });
     t.same([code, stderr.match(/:2: no answer of a server, since it (.*); give/)?.[1]], [1, says], stderr.slice(-500));
   }
 });
