@@ -232,8 +232,8 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
   'src/text/addresses.ts': [['if (bits < 8)', 'if (bits <= 8)', 'ganglia/server']],
   // src/trouble
   'src/trouble/links.ts': [['begins.length >= FLAPPING_FROM', 'begins.length > FLAPPING_FROM', 'trouble/outages']],
-  'src/trouble/oddities.ts': [
-    ['const more = odd.slice(EACH_MOST)', 'const more = odd.slice(EACH_MOST + 1)', 'trouble/oddities'],
+  'src/trouble/finding.ts': [
+    ['const rest = all.slice(EACH_MOST);', 'const rest = all.slice(EACH_MOST + 1);', 'trouble/oddities'],
   ],
   'src/trouble/disagreements.ts': [['board.listenedMs < 60_000', 'board.listenedMs < 6000', 'trouble/trouble']],
   // src/web
