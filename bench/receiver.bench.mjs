@@ -105,7 +105,7 @@ export async function cost(programs, { nodes, rate, seconds, laps, warm, who }) 
 export function bounded(samples, { nodes, rate }) {
   const row = (figure, of, bound) => ({ figure, unit: 'ratio', samples: samples.map(of), bound });
   const at = `${rate} reports/s of ${nodes} nodes`;
-  const [most, mostOfKeeping] = rate > 1000 ? [nodes > 10_000 ? 1.25 : 1.2, 1.15] : [];
+  const [most, mostOfKeeping] = rate > 1000 ? [nodes > 10_000 ? 1.25 : 1.2, 1.2] : [];
   return [
     // For a loop that gets as much about each datagram: its time, its address, and its link. Where a board does not fit
     // into caches, the least that a board promises takes 1.06 to 1.15 times as much as that loop.
