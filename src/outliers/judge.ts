@@ -176,6 +176,8 @@ class JudgedGroup {
   /** The traffic of the node in the middle of those at work, and the reading with the most of it; NaN: most do not work. */
   traffic = Number.NaN;
   trafficRow = -1;
+  /** That of the node at work that has the most. */
+  mostTraffic = 0;
   scratch = new Float64Array(0);
   readonly work = new Float64Array(WORK.length);
 
@@ -193,26 +195,32 @@ class JudgedGroup {
       const place = places[nodes[i] as number] as number;
       this.places[i] = place >= 0 && live[place] === 1 && alone[place] === 1 ? place : -1;
     }
-    for (let by = 0; by < WORK.length; by++) this.work[by] = this.#median(values, WORK_ROWS[by] as number);
+    for (let by = 0; by < WORK.length; by++) this.work[by] = median(this.#known(values, WORK_ROWS[by] as number));
     for (let i = 0; i < length; i++) {
       const at = (this.places[i] as number) * ROW;
       const isEqual = (use: number, by: number) => isAtEqual(values[at + (WORK_ROWS[by] as number)] as number, use);
       this.isAtWork[i] = Number(at >= 0 && this.work.some(isEqual));
     }
-    const [net = 0, fabric = 0] = TRAFFIC_ROWS.map(row => this.#median(values, row, this.isAtWork));
+    this.mostTraffic = 0;
+    const [net = 0, fabric = 0] = TRAFFIC_ROWS.map(row => {
+      const known = this.#known(values, row, this.isAtWork);
+      for (const one of known) this.mostTraffic = Math.max(this.mostTraffic, one);
+      return median(known);
+    });
     const isAtWork = this.work.some(use => use >= AT_WORK);
     this.traffic = isAtWork ? (Number.isNaN(net) ? fabric : Number.isNaN(fabric) ? net : net + fabric) : Number.NaN;
     this.trafficRow = TRAFFIC_ROWS[fabric > net || Number.isNaN(net) ? 1 : 0] as number;
   }
 
-  #median(values: Float64Array, row: number, among?: Uint8Array): number {
+  /** Until it is asked again. */
+  #known(values: Float64Array, row: number, among?: Uint8Array): Float64Array {
     let count = 0;
     for (let i = 0; i < this.nodes.length; i++) {
       const place = among?.[i] === 0 ? -1 : (this.places[i] as number);
       const value = place < 0 ? Number.NaN : (values[place * ROW + row] as number);
       if (!Number.isNaN(value)) this.scratch[count++] = value;
     }
-    return median(this.scratch, count);
+    return this.scratch.subarray(0, count);
   }
 }
 
@@ -305,7 +313,7 @@ class JudgedJob {
     const isQuiet = isYoung || nowMs < this.#quietMs;
     this.#peers.groups.forEach((equals, i) => {
       group.take(equals, seen, places);
-      if (i === 0) this.#traffic.look(group.traffic, nowMs);
+      if (i === 0) this.#traffic.look(group.traffic, group.mostTraffic, nowMs);
       // What good nodes never have does not depend on what they do.
       const rows = this.#peers.hasGpus(equals[0] as number) ? ORDER : WITHOUT_GPUS;
       for (const row of rows) this.#judge(seen, group, row, NEEDS_CALM[row] ? isQuiet : isYoung);
@@ -351,7 +359,9 @@ class JudgedJob {
     const isCalm = this.#gather(seen, group, row);
     if (!isCalm || group.isLearning) findMiddle(compared, own, nodes.length, scratch, middle);
     const isEnough = middle.count >= FEWEST;
-    if (row === group.trafficRow && isEnough) this.#traffic.share(isCalm ? 0 : middle.unit / middle.median);
+    // If of four nodes fewer work, not all work on one thing.
+    if (row === group.trafficRow && (isEnough || group.traffic >= 0))
+      this.#traffic.share(!isEnough ? 1 : isCalm ? 0 : Math.min(1, middle.unit / middle.median));
     const first = (nodes[0] as number) * ROW + row;
     if (isCalm && !group.isLearning && this.#isClosed[first] === 1) return;
     this.#isClosed[first] = Number(!WORK_ROWS.includes(row));
@@ -451,7 +461,7 @@ class JudgedJob {
     const { nodes, places, own, raw, work, isAtWork, isElsewhere } = group;
     group.isLearning = false;
     const compared = COMPARED[row] as Compared;
-    const { isTally, tells, gpu, settlesMs = 0 } = compared;
+    const { isTally, tells, gpu, fallsWithUse, settlesMs = 0 } = compared;
     const by = EQUAL_BY[row] as number;
     const byRow = WORK_ROWS[by];
     let [known, count] = [0, 0];
@@ -467,6 +477,7 @@ class JudgedJob {
       } else if (tells === 'part' && isAtWork[i] === 0) value = Number.NaN;
       if (isTally && place >= 0) value = this.#tallies.growth(cell, value, nowMs);
       raw[i] = value;
+      if (fallsWithUse) value *= (work[by] as number) / (values[place * ROW + (byRow as number)] as number);
       if (gpu !== undefined && IS_OWN[row] && !Number.isNaN(value))
         value = this.#parts.smooth(cell, besideOthers(values, place * ROW, row, gpu));
       if (Number.isNaN(value)) {

@@ -36,6 +36,8 @@ export interface Compared {
   readonly floorShare: number;
   /** The reading is compared only among nodes that work as much as their peers, which this other reading tells. */
   readonly atEqual?: 'cpu' | 'gpu_util';
+  /** It is compared in proportion to that. */
+  readonly fallsWithUse?: true;
   /** It is compared only after so long at equal work, ms. */
   readonly settlesMs?: number;
   /** It is of the GPU of that number, and compared beside the others of its node. */
@@ -100,7 +102,7 @@ export const COMPARED: readonly Compared[] = [
   },
   {
     ...{ reading: 'gpu_power', label: 'GPU power', class: 'condition', direction: 'low', floor: 10, floorShare: 0.03 },
-    ...{ atEqual: 'gpu_util', settlesMs: OFTEN_MS, renewMs: OFTEN_MS },
+    ...{ atEqual: 'gpu_util', fallsWithUse: true, settlesMs: OFTEN_MS, renewMs: OFTEN_MS },
     why: 'GPUs of one kind differ by some per cent each, and less as the sum of a node; a power limit or a lost supply takes a quarter',
   },
   {

@@ -21,9 +21,11 @@ export class JobTraffic {
   #sinceMs = Number.NaN;
   #stopMs = Number.NaN;
   #stops = 0;
+  #isStill = false;
 
-  /** The traffic of a node in the middle, bytes a second; NaN: nobody works, or it is not known. */
-  look(traffic: number, nowMs: number): void {
+  /** The traffic of the node in the middle and of the one with most, bytes a second; NaN: nobody works, or it is not known. */
+  look(traffic: number, most: number, nowMs: number): void {
+    this.#isStill = most < STOPPED * this.#usual;
     const passedMs = nowMs - this.#lastMs;
     this.#lastMs = nowMs;
     if (Number.isNaN(traffic)) {
@@ -56,6 +58,6 @@ export class JobTraffic {
    */
   hasStopped(atMs: number, withinMs: number, flowedMs: number): boolean {
     const flowed = this.#stopMs - this.#sinceMs;
-    return Math.abs(this.#stopMs - atMs) <= withinMs && flowed >= (1 + this.#stops) * flowedMs;
+    return this.#isStill && Math.abs(this.#stopMs - atMs) <= withinMs && flowed >= (1 + this.#stops) * flowedMs;
   }
 }

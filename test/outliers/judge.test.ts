@@ -247,6 +247,12 @@ t.test('a node that does nothing while the others work is told if they wait for 
   farm.other.set('n2', { net: 0 });
   farm.other.set('n3', { net: 1.5e6 });
   t.equal(farm.for(60 * MINUTE), undefined, 'what those that work exchange is less, and no stop');
+  // Tasks of several nodes each: the node in the middle has one of its own now, and n4 goes on.
+  const tasks = new Scene(4);
+  tasks.for(20 * MINUTE);
+  tasks.other.set('n1', { cpu: 2, gpu_util: 0, fabric: 0, net: 0 });
+  for (const node of ['n2', 'n3']) tasks.other.set(node, { fabric: 0, net: 4e6 });
+  t.equal(tasks.for(60 * MINUTE), undefined, 'one of those that work exchanges what it did');
   const habit = new Scene();
   for (let i = 0; i < 6; i++) {
     habit.all = USUAL;
@@ -433,6 +439,14 @@ t.test(
       for (let n = 0; n < 12; n++) look(n, 2300);
       t.same(marked(scene.last), isMarked ? ['n1 mhz'] : []);
     }
+    const tasks = new Scene(4);
+    tasks.for(11 * MINUTE);
+    tasks.other.set('n4', { cpu: 20, gpu_util: 0, fabric: 0 });
+    tasks.for(6 * MINUTE);
+    tasks.other.clear();
+    tasks.other.set('n1', { mhz: 2300 });
+    t.equal(tasks.for(MINUTE), undefined, 'one of four had nothing to do for long');
+    t.ok(tasks.for(10 * MINUTE), 'all have worked alike since');
     const better = new Scene();
     better.other.set('n1', { mhz: 3500 });
     better.for(11 * MINUTE);
@@ -452,6 +466,12 @@ t.test('half of the nodes are no minority; a clock is compared only at equal wor
   idle.for(15 * MINUTE);
   idle.other.set('n1', { cpu: 30, mhz: 1200 });
   t.equal(idle.for(10 * MINUTE), undefined, 'an idle node may clock down');
+  const served = new Scene();
+  served.for(15 * MINUTE);
+  served.other.set('n1', { gpu_util: 82, gpu_power: 1180 });
+  t.equal(served.for(10 * MINUTE), undefined, 'power falls with use');
+  served.other.set('n1', { gpu_util: 82, gpu_power: 980 });
+  t.ok(served.for(MINUTE), 'and by a quarter more');
 });
 
 t.test('marks of nodes that stay in the job stay, of nodes and jobs that go they go', async t => {
