@@ -2,7 +2,8 @@
 
 import { defineVerb, parseVerb } from '../options/options.js';
 import { oddOnesOf } from '../outliers/heat.js';
-import { type FamilyOf, type Odd, oddJson, oddText } from '../outliers/odd.js';
+import type { FamilyOf, Odd } from '../outliers/odd.js';
+import { oddJson, oddText } from '../presentation/words/odd.js';
 import { namesOf, type Survey, survey } from '../query/survey.js';
 import { atOnce } from '../service/slices.js';
 import { NO_BOARD, unknownText } from '../shm/noboard.js';
@@ -66,19 +67,11 @@ export function oddLines(
   });
 }
 
-/** The rule that --by asks for. Throws a UsageError if there is none such. */
-async function familiesOf(
-  by: Parameters<typeof import('../query/groups.js').ruleOf>[0] | undefined,
-): Promise<((snapshot: Snapshot) => FamilyOf) | undefined> {
-  if (by === undefined) return undefined;
-  const { ruleOf } = await import('../query/groups.js');
-  const rule = usable(() => ruleOf(by));
-  return snapshot => node => rule(snapshot, node);
-}
-
 export async function main(argv: string[]): Promise<number> {
   const { values, args } = parseVerb(verb, argv);
-  const familyOf = await familiesOf(values.by);
+  const { by } = values;
+  const { ruleOf } = by === undefined ? {} : await import('../query/groups.js');
+  const rule = by && ruleOf && usable(() => ruleOf(by));
   const holds = values.where === undefined ? undefined : (await import('../query/conditions.js')).filter(values.where);
   const among = namesOf(values.nodes, args);
   const reader = new BoardReader(values.board, values.owner);
@@ -89,7 +82,8 @@ export async function main(argv: string[]): Promise<number> {
       return NO_BOARD;
     }
     const found = usable(() => survey(snapshot, { among, holds }));
-    const odd = usable(() => chosen(atOnce(oddOnesOf(() => [found], familyOf?.(snapshot))), found));
+    const familyOf: FamilyOf | undefined = rule && (node => rule(snapshot, node));
+    const odd = usable(() => chosen(atOnce(oddOnesOf(() => [found], familyOf)), found));
     if (values.json) {
       const names = snapshot.names();
       await print([`{"schema":1,"odd":[${odd.map(one => `\n${json(oddJson(snapshot, names, one))}`).join(',')}\n]}\n`]);

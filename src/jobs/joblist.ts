@@ -12,6 +12,7 @@ import { PROBLEMS, type Problem } from '../shm/problems.js';
 import type { Node } from '../shm/snapshot.js';
 import { compareNames, expandNodeNames, fold } from '../text/hostlists.js';
 import { isJobId, userFinder, withId } from '../text/jobnames.js';
+import { getOrInsert } from '../text/maps.js';
 import { readNodes } from '../text/nodefiles.js';
 
 export interface ListedJob {
@@ -60,10 +61,7 @@ export function nodesOf({ snapshot, all }: Survey): (name: string) => JobNode | 
   const found = new Map<string, JobNode>();
   return name => {
     const index = byName.get(name);
-    if (index === undefined || found.has(name)) return found.get(name);
-    const one = jobNode(snapshot.node(index));
-    found.set(name, one);
-    return one;
+    return index === undefined ? undefined : getOrInsert(found, name, () => jobNode(snapshot.node(index)));
   };
 }
 

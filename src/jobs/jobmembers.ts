@@ -54,6 +54,8 @@ const ROWS = COMPARED.flatMap(compared => {
   return reading === undefined ? [] : [{ compared, reading }];
 });
 type ComparedReading = (typeof ROWS)[number];
+/** How much nodes work. */
+const BY = ROWS.flatMap(({ compared, reading }) => (compared.tells === 'hang' ? [reading] : []));
 
 const HARDWARE = ['hw_hash', 'gpu_count', 'agent_version'].map(name => readingOf(name) as Reading);
 
@@ -68,32 +70,24 @@ const numberOf = (reading: Reading, node: Node) => {
 function comparable(
   nodes: readonly Node[],
   { compared, reading }: ComparedReading,
-  medianOf: (row: ComparedReading) => number,
+  usual: ReadonlyMap<string, number>,
 ): Float64Array {
-  const by = ROWS.find(row => row.compared.reading === compared.atEqual);
-  const median = by && medianOf(by);
-  return Float64Array.from(nodes, node =>
-    by === undefined || median === undefined || isAtEqual(numberOf(by.reading, node), median)
-      ? numberOf(reading, node)
-      : Number.NaN,
-  );
+  const by = readingOf(compared.atEqual ?? '');
+  const isComparable = (node: Node) =>
+    by === undefined || isAtEqual(numberOf(by, node), usual.get(by.name) ?? Number.NaN);
+  return Float64Array.from(nodes, node => (isComparable(node) ? numberOf(reading, node) : Number.NaN));
 }
 
 /** What is compared of each of these nodes with `peers`, which may be the same nodes. */
 function differencesOf(nodes: readonly Node[], peers: readonly Node[]): Map<Node, PeerDifference[]> {
   const found = new Map(nodes.map((node): [Node, PeerDifference[]] => [node, []]));
-  const medians = new Map<ComparedReading, number>();
-  const medianOf = (row: ComparedReading) => {
-    const known =
-      medians.get(row) ?? median(Float64Array.from(peers, node => numberOf(row.reading, node)).filter(isKnown));
-    medians.set(row, known);
-    return known;
-  };
+  const valuesOf = (reading: Reading) => Float64Array.from(peers, node => numberOf(reading, node)).filter(isKnown);
+  const usual = new Map(BY.map(reading => [reading.name, median(valuesOf(reading))]));
   const middle: Middle = { count: 0, median: Number.NaN, unit: Number.NaN };
   for (const row of ROWS) {
-    findMiddle(row.compared, comparable(peers, row, medianOf), peers.length, new Float64Array(peers.length), middle);
+    findMiddle(row.compared, comparable(peers, row, usual), peers.length, new Float64Array(peers.length), middle);
     if (middle.count < FEWEST) continue;
-    comparable(nodes, row, medianOf).forEach((value, i) => {
+    comparable(nodes, row, usual).forEach((value, i) => {
       const far = deviation(row.compared, value, middle);
       if (isKnown(value) && isKnown(far))
         found.get(nodes[i] as Node)?.push({ ...row, value, median: middle.median, deviation: far });

@@ -1,6 +1,5 @@
 // The odd ones of a board: nodes in families, and in which of kernel, hardware, interval and the like some live nodes of
-// a family differ from its others; and in words, and for programs. One rule for all who tell of it. Judges no value as
-// such.
+// a family differ from its others. One rule for all who tell of it. Judges no value as such.
 
 import type { Survey, Surveyed } from '../query/survey.js';
 import { Cursor } from '../readings/cursor.js';
@@ -10,16 +9,16 @@ import { writeId, writeValue, writeVersion } from '../readings/units.js';
 import { setBit } from '../shm/rates.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { writeDuration } from '../text/durations.js';
-import { fold, lastDigits, shownNames } from '../text/hostlists.js';
+import { lastDigits } from '../text/hostlists.js';
 import { NOTHING } from '../text/layout.js';
 import { getOrInsert } from '../text/maps.js';
-import { counted, oneLine } from '../text/text.js';
-import { type Alike, differences, type FamilyDifference, forgetOtherHashes, type Trait } from './families.js';
+import { oneLine } from '../text/text.js';
+import { differences, type FamilyDifference, forgetOtherHashes, type Trait } from './families.js';
 
 /** All nodes of a look, or one part of them after the other. */
 export type Parts = Iterable<Pick<Survey, 'snapshot' | 'all'>>;
 
-type Nodes = Pick<Snapshot, 'node'>;
+export type Nodes = Pick<Snapshot, 'node'>;
 
 /** What live nodes are compared in. */
 export interface BoardTrait extends Trait {
@@ -116,56 +115,4 @@ export function* oddOnes(
   const [hashes, versions] = ['hardware', 'sender'].map(name => values[traits.findIndex(one => one.name === name)]);
   if (hashes && versions) for (const members of families.values()) forgetOtherHashes(members, hashes, versions);
   return yield* differences(families, traits, values);
-}
-
-function valueText(nodes: Nodes, { trait }: Odd, { value, members }: Alike): string {
-  return trait.text(value, nodes, members[0] as number);
-}
-
-const GROUPS_MOST = 3;
-
-/** The names of all nodes of a look, by the numbers of their records. */
-type Names = readonly string[];
-
-/** What the others have: `39 others 6.1.0-21`. */
-function othersText(nodes: Nodes, odd: Odd): string {
-  const [most] = odd.groups as readonly [Alike, ...Alike[]];
-  const count = most.members.length;
-  return `${counted(count, 'other')} ${valueText(nodes, odd, most)}`;
-}
-
-/** `rack11n[01-09]: 6.1.0-18, 39 others 6.1.0-21`; without a minority, all alike. `label`: before each first value. */
-export function oddText(nodes: Nodes, names: Names, odd: Odd, label = ''): string {
-  const told = odd.isMinority ? odd.groups.slice(1) : odd.groups;
-  const named = told.slice(0, GROUPS_MOST).map(group => {
-    const who = shownNames(group.members.map(at => names[at] as string));
-    return `${who}: ${label}${valueText(nodes, odd, group)}`;
-  });
-  const more = told.slice(GROUPS_MOST);
-  if (more.length > 0) {
-    const count = more.reduce((sum, { members }) => sum + members.length, 0);
-    named.push(`${count} more with ${counted(more.length, 'other value')}`);
-  }
-  return odd.isMinority ? `${named.join('; ')}, ${othersText(nodes, odd)}` : named.join('; ');
-}
-
-/** What follows the names of these odd nodes: `6.1.0-18 or 5.10.0, 39 others 6.1.0-21`. */
-export function differenceText(nodes: Nodes, odd: Odd, among: ReadonlySet<number>): string {
-  const theirs = odd.groups.slice(1).filter(({ members }) => members.some(at => among.has(at)));
-  const values = theirs.slice(0, GROUPS_MOST).map(group => valueText(nodes, odd, group));
-  return `${values.join(' or ')}${theirs.length > GROUPS_MOST ? ' or another' : ''}, ${othersText(nodes, odd)}`;
-}
-
-/** The same for programs: see ODD in shapes.ts. */
-export function oddJson(nodes: Nodes, names: Names, odd: Odd) {
-  return {
-    family: odd.family,
-    trait: odd.trait.name,
-    minority: odd.isMinority,
-    groups: odd.groups.map(group => ({
-      value: valueText(nodes, odd, group),
-      nodes: fold(group.members.map(at => names[at] as string)),
-      count: group.members.length,
-    })),
-  };
 }

@@ -2,6 +2,7 @@
 
 import { LastReports, lastWordsTexts } from '../changes/lastwords.js';
 import { hourTimes, journalTroubles } from '../journalfile/state.js';
+import { marksText } from '../presentation/words/marks.js';
 import type { Survey, Surveyed } from '../query/survey.js';
 import type { SchedulerView } from '../schedulerfile/schedulerview.js';
 import { byProblem, PROBLEM_TEXT } from '../shm/problems.js';
@@ -13,7 +14,6 @@ import { disagreements } from './disagreements.js';
 import { type Anomaly, type Finding, shown } from './finding.js';
 import { clones, RIVAL, refused, rivals, senders } from './identities.js';
 import { failedLinks, linkSentences, newLinks, pieces, unvouched } from './links.js';
-import { marksText } from './marks.js';
 import { outagesOf } from './outages.js';
 import { deafness, drops, notOnBoardFinding, receiverFindings } from './receiver.js';
 import { FULL, lateSenders } from './rejections.js';

@@ -3,7 +3,8 @@
 // time, the board does not know when it did, and who has set it knows: it has no line of its own.
 
 import { HOUR_MS } from '../changes/deafness.js';
-import { differenceText, type Odd, oddOnes, oddText, TRAITS, usualFamily } from '../outliers/odd.js';
+import { type Odd, oddOnes, TRAITS, usualFamily } from '../outliers/odd.js';
+import { differenceText, oddText } from '../presentation/words/odd.js';
 import type { Survey, Surveyed } from '../query/survey.js';
 import { counted } from '../text/text.js';
 import { type Anomaly, type Finding, sentencesOf, shown } from './finding.js';

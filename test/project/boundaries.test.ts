@@ -47,9 +47,11 @@ const FLOORS: Record<string, string[]>[] = [
     changes: ['layout', 'text', 'shm'],
     query: ['layout', 'text', 'options', 'shm', 'readings'],
     outliers: ['text', 'shm', 'readings', 'query'],
+    // The sentences of the two rules of outliers.
+    'presentation/words': ['text', 'readings', 'schedulerfile', 'outliers'],
     trouble: [
       ...['layout', 'text', 'shm', 'readings', 'journalfile', 'schedulerfile', 'acks'],
-      ...['changes', 'outliers', 'query'],
+      ...['changes', 'outliers', 'query', 'presentation/words'],
     ],
   },
   // Words and JSON for all who show something.
@@ -57,7 +59,7 @@ const FLOORS: Record<string, string[]>[] = [
     // native, because it prints structs as JSON.
     presentation: [
       ...['layout', 'native', 'text', 'terminal', 'shm', 'readings', 'journalfile', 'schedulerfile', 'acks'],
-      ...['changes', 'query', 'trouble'],
+      ...['changes', 'query', 'trouble', 'presentation/words'],
     ],
     jobs: ['text', 'shm', 'readings', 'schedulerfile', 'outliers', 'query', 'trouble', 'presentation'],
     events: ['text', 'service', 'terminal', 'shm', 'journalfile', 'changes', 'presentation'],
@@ -67,12 +69,12 @@ const FLOORS: Record<string, string[]>[] = [
     cli: [
       ...['layout', 'text', 'options', 'service', 'terminal', 'shm'],
       ...['readings', 'journalfile', 'schedulerfile', 'acks', 'changes', 'outliers', 'query', 'trouble'],
-      ...['presentation', 'jobs', 'events'],
+      ...['presentation', 'presentation/words', 'jobs', 'events'],
     ],
     web: [
       ...['layout', 'text', 'options', 'service', 'net', 'terminal', 'shm'],
       ...['readings', 'schedulerfile', 'acks', 'changes', 'outliers', 'query', 'trouble'],
-      ...['presentation', 'jobs', 'events'],
+      ...['presentation', 'presentation/words', 'jobs', 'events'],
     ],
     // Runs in a browser. That nothing of Node comes with it, its own project sees to, and the bundler.
     'web/page': ['text', 'acks', 'presentation', 'web'],
@@ -251,11 +253,11 @@ const LINES: Record<string, number> = {
   'c/verbs': 2215,
   'src/acks': 279,
   'src/changes': 1081,
-  'src/cli': 5364,
+  'src/cli': 5358,
   'src/demo': 282,
   'src/events': 287,
   'src/ganglia-xml': 1385,
-  'src/jobs': 747,
+  'src/jobs': 739,
   'src/journal': 1719,
   'src/journalfile': 1291,
   'src/layout': 489,
@@ -264,8 +266,9 @@ const LINES: Record<string, number> = {
   'src/native': 600,
   'src/net': 1539,
   'src/options': 1766,
-  'src/outliers': 1672,
+  'src/outliers': 1634,
   'src/presentation': 1904,
+  'src/presentation/words': 94,
   'src/prometheus': 2091,
   'src/query': 1040,
   'src/readings': 1613,
@@ -280,7 +283,7 @@ const LINES: Record<string, number> = {
   'src/supermon': 899,
   'src/terminal': 245,
   'src/text': 2297,
-  'src/trouble': 2176,
+  'src/trouble': 2131,
   'src/web': 3418,
   'src/web/page': 5497,
   'src/zoom': 1076,

@@ -1,12 +1,12 @@
 // What the judge of jobs says, in words: the same for all who show it.
 
-import { COMPARED } from '../outliers/readings.js';
-import { readingOf } from '../readings/readings.js';
-import { joined, writeValue } from '../readings/units.js';
-import type { OddMark } from '../schedulerfile/statefile.js';
-import { shownNames } from '../text/hostlists.js';
-import { groupBy } from '../text/maps.js';
-import { cut, oneLine } from '../text/text.js';
+import { COMPARED } from '../../outliers/readings.js';
+import { readingOf } from '../../readings/readings.js';
+import { joined, writeValue } from '../../readings/units.js';
+import type { OddMark } from '../../schedulerfile/statefile.js';
+import { shownNames } from '../../text/hostlists.js';
+import { groupBy } from '../../text/maps.js';
+import { cut, oneLine } from '../../text/text.js';
 
 /** A reading that this version does not know is named in so many characters. */
 const LABEL_MOST = 24;
@@ -17,12 +17,8 @@ export function readingText(reading: string): string {
 }
 
 /** `clock 1.9 GHz, others 2.9 to 3 GHz`. */
-export function valuesText({
-  reading,
-  value,
-  lowest,
-  highest,
-}: Pick<OddMark, 'reading' | 'value' | 'lowest' | 'highest'>): string {
+export function valuesText(mark: Pick<OddMark, 'reading' | 'value' | 'lowest' | 'highest'>): string {
+  const { reading, value, lowest, highest } = mark;
   const unit = readingOf(reading)?.unit;
   const text = (number: number) => (unit === undefined ? String(number) : writeValue(number, unit));
   const [low, high] = [text(lowest), text(highest)];
