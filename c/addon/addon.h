@@ -79,39 +79,40 @@ struct Names {
   std::vector<const char*> pointers;
 };
 
-// What makes a report believed: { keys, required, clockWindowNs }. Forgets the keys.
-struct Trust {
-  explicit Trust(const Napi::Object& from)
-      : required(static_cast<enum bb_auth_alg>(from.Get("required").As<Napi::Number>().Uint32Value())) {
-    bool lossless = true;
-    clock_window_ns = from.Get("clockWindowNs").As<Napi::BigInt>().Uint64Value(&lossless);
+// The options that a receiver's board and a mirror's have in common, also what makes a report believed. Forgets the keys.
+struct SharedOptions {
+  // `options`: of a writer or a mirror, which read them while they are made.
+  template <typename Options>
+  SharedOptions(const Napi::Object& from, Options& options)
+      : path(from.Get("path").As<Napi::String>()), cluster(from.Get("clusterName").As<Napi::String>()) {
     auto list = from.Get("keys").As<Napi::Array>();
     if (list.Length() > BB_MOST_KEYS) throw Napi::RangeError::New(from.Env(), "too many keys");
-    for (; count < list.Length(); count++) {
+    for (uint32_t count = 0; count < list.Length(); count++) {
       auto key = list.Get(count).As<Napi::Object>();
       auto secret = key.Get("secret").As<Napi::Uint8Array>();
       if (secret.ByteLength() != BB_SECRET_BYTES) throw Napi::TypeError::New(from.Env(), "a key has 32 bytes");
       keys[count].id = static_cast<uint16_t>(key.Get("id").As<Napi::Number>().Uint32Value());
       std::copy_n(secret.Data(), BB_SECRET_BYTES, keys[count].secret);
     }
-  }
-  ~Trust() { explicit_bzero(keys, sizeof keys); }
-  Trust(const Trust&) = delete;
-  Trust& operator=(const Trust&) = delete;
-
-  // For the options of a writer or a mirror, which read them while they are made.
-  template <typename Options>
-  void Into(Options& options) const {
     options.keys = keys;
-    options.key_count = count;
-    options.required = required;
-    options.clock_window_ns = clock_window_ns;
+    options.key_count = list.Length();
+    options.required = static_cast<enum bb_auth_alg>(from.Get("required").As<Napi::Number>().Uint32Value());
+    bool lossless = true;
+    options.clock_window_ns = from.Get("clockWindowNs").As<Napi::BigInt>().Uint64Value(&lossless);
+    options.path = path.c_str();
+    options.cluster_name = cluster.c_str();
+    options.cluster_id = from.Get("clusterId").As<Napi::Number>().Uint32Value();
+    options.capacity = from.Get("capacity").As<Napi::Number>().Uint32Value();
+    options.uncertain_after_ns = Int64(from, "uncertainAfterNs");
+    options.silent_after_ns = Int64(from, "silentAfterNs");
+    options.longest_interval_ms = static_cast<uint64_t>(from.Get("longestIntervalMs").As<Napi::Number>().Int64Value());
   }
+  ~SharedOptions() { explicit_bzero(keys, sizeof keys); }
+  SharedOptions(const SharedOptions&) = delete;
+  SharedOptions& operator=(const SharedOptions&) = delete;
 
+  std::string path, cluster;
   struct bb_key keys[BB_MOST_KEYS] = {};
-  uint32_t count = 0;
-  enum bb_auth_alg required;
-  uint64_t clock_window_ns = 0;
 };
 
 // Rejected senders, by the reason in whose part of the table they stand; empty entries are left out.

@@ -18,7 +18,7 @@ void give_up_memory() { give_up("out of memory", WRITE_FAILED); }
 namespace addon {
 namespace {
 
-// (mapping, texts, numbers, names, fulfils): what JavaScript asks; see src/native/answering.ts.
+// (mapping, texts, numbers, names, fulfils): what JavaScript asks; see src/native/board.ts.
 struct Question {
   explicit Question(const Napi::CallbackInfo& info)
       : board(BoardOf(info[0].As<Napi::Object>())), texts(info[1].As<Napi::Array>()) {

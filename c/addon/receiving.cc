@@ -16,77 +16,44 @@ namespace {
 
 struct WriterOptions {
   explicit WriterOptions(const Napi::Object& from)
-      : path(from.Get("path").As<Napi::String>()),
-        cluster(from.Get("clusterName").As<Napi::String>()),
-        nodes(from.Get("nodes").As<Napi::Array>()),
-        trust(from) {
-    options.path = path.c_str();
-    options.cluster_name = cluster.c_str();
-    options.cluster_id = from.Get("clusterId").As<Napi::Number>().Uint32Value();
-    options.capacity = from.Get("capacity").As<Napi::Number>().Uint32Value();
-    options.uncertain_after_ns = Int64(from, "uncertainAfterNs");
-    options.silent_after_ns = Int64(from, "silentAfterNs");
-    options.longest_interval_ms = static_cast<uint64_t>(from.Get("longestIntervalMs").As<Napi::Number>().Int64Value());
+      : nodes(from.Get("nodes").As<Napi::Array>()), shared(from, options) {
     options.nodes = nodes.pointers.empty() ? nullptr : nodes.pointers.data();
     options.node_count = nodes.pointers.size();
-    trust.Into(options);
   }
   WriterOptions(const WriterOptions&) = delete;
   WriterOptions& operator=(const WriterOptions&) = delete;
 
-  std::string path, cluster;
-  Names nodes;
-  Trust trust;
   struct bb_writer_options options = {};
+  Names nodes;
+  SharedOptions shared;
 };
 
-// A change of the board, to be made by whoever owns the writer.
-struct Forgetting {
-  explicit Forgetting(const Napi::Array& list) : names(list), found(new bool[list.Length() + 1]()) {}
+// A change of the nodes of these names, to be made by whoever owns the writer, and what became of each.
+template <typename Became, auto change, typename Told>
+struct NodesChange {
+  explicit NodesChange(const Napi::Array& list) : names(list), became(new Became[list.Length() + 1]()) {}
 
   static void Do(struct bb_writer* writer, void* self) {
-    auto* f = static_cast<Forgetting*>(self);
-    f->ok = bb_writer_forget(writer, f->names.pointers.data(), f->names.pointers.size(), f->found.get(), f->why,
-                             sizeof f->why);
+    auto* c = static_cast<NodesChange*>(self);
+    c->ok = change(writer, c->names.pointers.data(), c->names.pointers.size(), c->became.get(), c->why, sizeof c->why);
   }
 
-  // Of each name whether it had a record.
   Napi::Value Result(Napi::Env env) const {
     if (!ok) throw Napi::Error::New(env, why);
     auto out = Napi::Array::New(env, names.names.size());
-    for (uint32_t i = 0; i < names.names.size(); i++) out.Set(i, Napi::Boolean::New(env, found[i]));
+    for (uint32_t i = 0; i < names.names.size(); i++) out.Set(i, Told::New(env, became[i]));
     return out;
   }
 
   Names names;
-  std::unique_ptr<bool[]> found;
+  std::unique_ptr<Became[]> became;
   bool ok = false;
   char why[kWhy] = "";
 };
 
-// Likewise.
-struct Clearing {
-  explicit Clearing(const Napi::Array& list) : names(list), found(new uint8_t[list.Length() + 1]()) {}
-
-  static void Do(struct bb_writer* writer, void* self) {
-    auto* c = static_cast<Clearing*>(self);
-    c->ok = bb_writer_clear(writer, c->names.pointers.data(), c->names.pointers.size(), c->found.get(), c->why,
-                            sizeof c->why);
-  }
-
-  // Of each name an enum bb_cleared.
-  Napi::Value Result(Napi::Env env) const {
-    if (!ok) throw Napi::Error::New(env, why);
-    auto out = Napi::Array::New(env, names.names.size());
-    for (uint32_t i = 0; i < names.names.size(); i++) out.Set(i, Napi::Number::New(env, found[i]));
-    return out;
-  }
-
-  Names names;
-  std::unique_ptr<uint8_t[]> found;
-  bool ok = false;
-  char why[kWhy] = "";
-};
+// Of each name whether it had a record, and an enum bb_cleared.
+using Forgetting = NodesChange<bool, bb_writer_forget, Napi::Boolean>;
+using Clearing = NodesChange<uint8_t, bb_writer_clear, Napi::Number>;
 
 struct Changing {
   explicit Changing(const Napi::Object& from) : options(from) {}

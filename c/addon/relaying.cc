@@ -97,34 +97,24 @@ class Sweep : public Napi::ObjectWrap<Sweep> {
 
 struct MirrorOptions {
   explicit MirrorOptions(const Napi::Object& from)
-      : path(from.Get("path").As<Napi::String>()),
-        site(from.Get("site").As<Napi::String>()),
-        cluster(from.Get("clusterName").As<Napi::String>()),
+      : site(from.Get("site").As<Napi::String>()),
         masters(from.Get("masters").As<Napi::Array>()),
-        trust(from) {
-    options.path = path.c_str();
+        shared(from, options) {
     options.site = site.c_str();
     options.masters = masters.pointers.data();
     options.master_count = masters.pointers.size();
     options.followed = from.Get("followed").As<Napi::Number>().Uint32Value();
-    options.cluster_name = cluster.c_str();
-    options.cluster_id = from.Get("clusterId").As<Napi::Number>().Uint32Value();
-    options.capacity = from.Get("capacity").As<Napi::Number>().Uint32Value();
-    options.uncertain_after_ns = Int64(from, "uncertainAfterNs");
-    options.silent_after_ns = Int64(from, "silentAfterNs");
-    options.longest_interval_ms = static_cast<uint64_t>(from.Get("longestIntervalMs").As<Napi::Number>().Int64Value());
     options.instance = static_cast<uint64_t>(Int64(from, "instance"));
     options.origin = static_cast<uint64_t>(Int64(from, "origin"));
     options.now_ns = Int64(from, "nowNs");
-    trust.Into(options);
   }
   MirrorOptions(const MirrorOptions&) = delete;
   MirrorOptions& operator=(const MirrorOptions&) = delete;
 
-  std::string path, site, cluster;
-  Names masters;
-  Trust trust;
   struct bb_mirror_options options = {};
+  std::string site;
+  Names masters;
+  SharedOptions shared;
 };
 
 class Mirror : public Napi::ObjectWrap<Mirror> {

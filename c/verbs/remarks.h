@@ -15,7 +15,7 @@ struct remarks {
 struct remarks remarks_of(const struct census *census, const struct node_list *list, const char *other);
 
 /* Adds what is warned of whatever the states of the nodes are, each behind a semicolon: asked nodes as which two
- * machines report, as src/trouble/clones.ts says it, that the receiver could not read its options again, that the
+ * machines report, as src/trouble/identities.ts says it, that the receiver could not read its options again, that the
  * board is full, that IP fragments are not joined. False: there is nothing. */
 bool add_warnings(struct words *words, const struct census *census);
 
