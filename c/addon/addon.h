@@ -79,7 +79,7 @@ struct Names {
   std::vector<const char*> pointers;
 };
 
-// The options that a receiver's board and a mirror's have in common, also what makes a report believed. Forgets the keys.
+// What a receiver's board and a mirror's have in common: also what makes a report believed. Forgets the keys.
 struct SharedOptions {
   // `options`: of a writer or a mirror, which read them while they are made.
   template <typename Options>

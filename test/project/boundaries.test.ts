@@ -234,7 +234,7 @@ const MOST_LINES: Record<string, number> = { src: 60_000, c: 33_000 };
 
 /** The lines of each room when they were last accepted; growth beyond is told. */
 const LINES: Record<string, number> = {
-  'c/addon': 1930,
+  'c/addon': 1888,
   'c/base': 4248,
   'c/beoboard.h': 879,
   'c/board': 3708,
