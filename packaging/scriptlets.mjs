@@ -89,6 +89,8 @@ if [ -e /usr/lib/systemd/system/beoboard-send.service.d/master.conf ] && [ -f $o
     '' | /*) ;;
     *) key=/$key ;;
   esac
+  # Whose a link is says nothing of the file behind it.
+  if [ "$key" = $own ] && [ -L $own ]; then key=$(readlink -f $own); fi
   if [ -f "$key" ] && [ "$(stat -L -c %U "$key")" = beoboard ]; then
     if [ "$key" = $own ]; then
       chown -h beoboard-send:beoboard-send $own
@@ -106,7 +108,7 @@ fi`;
 /** Elsewhere a sender is the user beoboard. */
 const GIVE_KEY_BACK = `own=/etc/beoboard/send.key
 if [ -f $own ] && [ "$(stat -c %U $own)" = beoboard-send ]; then
-  chown beoboard:beoboard $own
+  chown -h beoboard:beoboard $own
   echo "beoboard: this is no master any more, and its sender the user beoboard: $own belongs to it again"
 fi`;
 /** The secrets that the options of the relay name; a path is meant from /, as by its unit. */

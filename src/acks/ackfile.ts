@@ -44,10 +44,13 @@ export function ackFile(board: string): LeftFile<FoundAcks> {
   return {
     path: ackPath(board),
     beside: board,
-    judge: (beside, stats) =>
-      stats === undefined || (stats.isFile() && stats.size <= MOST_BYTES && isOurs(stats, [beside?.uid]))
-        ? undefined
-        : 'may be written by others, so no line is acknowledged; remove it',
+    judge: (beside, stats) => {
+      if (stats === undefined) return undefined;
+      const size = stats.size > MOST_BYTES ? 'is too large' : undefined;
+      const owner = isOurs(stats, [beside?.uid]) ? undefined : 'may be written by others';
+      const why = stats.isFile() ? (owner ?? size) : 'is no plain file';
+      return why && `${why}, so no line is acknowledged; remove it`;
+    },
     parse: value => parseAcks(path, value),
     without: error => {
       if (error.code === 'ENOENT') return { acks: [] };

@@ -16,6 +16,7 @@ import {
   readFileSync,
   rmSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:net';
@@ -228,10 +229,10 @@ t.test('a file that nobody believes acknowledges nothing, and is told of', { ski
   report('n1', READONLY);
   const path = ackPath(board);
   const good = JSON.stringify({ schema: 1, acks: [ack('root_readonly')] });
-  const none = async (what: string) => {
+  const none = async (what: string, why = '') => {
     const { acks, acksWhy } = readAcks(board);
     t.same(acks, [], what);
-    t.match(acksWhy, /no line is acknowledged/, what);
+    t.match(acksWhy, `${why}, so no line is acknowledged`.replace(/^, so /, ''), what);
     t.match(
       await trouble(),
       [
@@ -257,16 +258,19 @@ t.test('a file that nobody believes acknowledges nothing, and is told of', { ski
   writeFileSync(path, good);
   t.equal(readAcks(board).acksWhy, undefined);
   chmodSync(path, 0o666);
-  await none('writable for others');
+  await none('writable for others', 'may be written by others');
+  writeFileSync(path, good);
+  truncateSync(path, 2 ** 25);
+  await none('a large one', 'is too large');
   mkdirSync(path);
-  await none('a folder');
+  await none('a folder', 'is no plain file');
   writeFileSync(`${board}.other`, good);
   symlinkSync(`${board}.other`, path);
   await none('a link');
   if (process.geteuid?.() === 0) {
     writeFileSync(path, good);
     chownSync(path, 4711, 4711);
-    await none("another user's");
+    await none("another user's", 'may be written by others');
     chownSync(board, 4712, 4712);
     changeAcks(board, Date.now(), () => [ack('root_readonly')]);
     t.equal(readAcks(board).acks.length, 1);

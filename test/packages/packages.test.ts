@@ -15,6 +15,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -460,6 +461,15 @@ t.test("a master's sender gets a key file of its own, and it is said", { skip: m
     else t.same(lines, [], file);
     t.equal(readFileSync(at(OWN), 'utf8'), "the cluster's");
   }
+
+  // Behind a link in the place of the copy is still a file that the sender cannot read.
+  const own = at(OWN);
+  renameSync(own, `${own}.kept`);
+  symlinkSync('node.key', own);
+  writeFileSync(at(OPTIONS), options(`"${OWN}"`));
+  t.match(rpm('beoboard-send'), [new RegExp(`cannot read /etc/beoboard/node.key: copy it to ${OWN} .*, and change`)]);
+  t.equal(facts('/etc/beoboard/node.key'), 'beoboard:beoboard 600');
+  renameSync(`${own}.kept`, own);
 
   // Where this package ends, the sender is the user beoboard again.
   writeFileSync(at(OPTIONS), options(`"${OWN}"`));

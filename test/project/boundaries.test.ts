@@ -251,7 +251,7 @@ const LINES: Record<string, number> = {
   'c/sender': 6099,
   'c/sensor': 749,
   'c/verbs': 2215,
-  'src/acks': 279,
+  'src/acks': 282,
   'src/changes': 1081,
   'src/cli': 5358,
   'src/demo': 282,
