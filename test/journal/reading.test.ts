@@ -337,7 +337,10 @@ t.test('every event has its words', async t => {
       { event: 'lost', count: 1, why: 'ring' },
       '1 event was lost: there were more between two looks than the board keeps, or another board replaced it',
     ],
-    [{ event: 'stalled', closed: true }, 'the receiver was stopped: nothing is known about nodes, its end was not recorded'],
+    [
+      { event: 'stalled', closed: true },
+      'the receiver was stopped: nothing is known about nodes, its end was not recorded',
+    ],
     [{ event: 'stalled', master: 'm1' }, 'nothing new comes from the master: nothing is known about nodes (goes on)'],
     [{ event: 'no_board', why: 'gone' }, 'no board: gone'],
     [{ event: 'board', count: 2, states: { live: 2 } }, 'another board has replaced this one: 2 nodes: 2 live'],
