@@ -1111,16 +1111,12 @@ const rollOf = (...names: string[]) =>
 
 t.test('sums go on within a boot, and neither fall nor jump', async t => {
   const kept = { which: 2, how: 'sum' } as const;
+  // biome-ignore format: a table
   const rows: [what: string, steps: [value: number, epoch: number, boot?: number][], exported: number[]][] = [
-    // biome-ignore format: a table
     ['it grows', [[100, 1], [103, 1], [103, 1]], [100, 103, 103]],
-    // biome-ignore format: a table
     ['another run, from less', [[100, 1], [40, 2], [45, 2]], [100, 100, 105]],
-    // biome-ignore format: a table
     ['another run, from more', [[100, 1], [400, 2], [405, 2]], [100, 100, 105]],
-    // biome-ignore format: a table
     ['it falls', [[100, 1], [40, 1], [45, 1]], [100, 100, 105]],
-    // biome-ignore format: a table
     ['another boot', [[100, 1], [7, 2, 9], [9, 2, 9]], [100, 7, 9]],
   ];
   for (const [what, steps, exported] of rows) {

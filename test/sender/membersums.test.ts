@@ -22,6 +22,7 @@ import { gone, off, other, type State, sums, unread } from './sums.js';
 type Told = number | undefined;
 
 /** Rounds over two members, and the sum after each: of one that has rates, and of a tally where that is another. */
+// biome-ignore format: a table
 const rows: [
   what: string,
   rounds: State[][],
@@ -30,36 +31,21 @@ const rows: [
   seconds?: number,
   isAtOnce?: true,
 ][] = [
-  // biome-ignore format: a table
   ['both grow', [[100, 50], [101, 52]], [150, 153]],
-  // biome-ignore format: a table
   ['one leaves', [[100, 50], [101, gone], [102, gone]], [150, 151, 152]],
-  // biome-ignore format: a table
   ['returns with its count', [[100, 50], [101, gone], [102, 50], [102, 51]], [150, 151, 152, 153]],
-  // biome-ignore format: a table
   ['returns with more', [[100, 50], [101, gone], [102, 53], [102, 54]], [150, 151, 152, 153], [150, 151, 155, 156]],
-  // biome-ignore format: a table
   ['returns from zero', [[100, 50], [100, gone], [100, 2], [100, 4]], [150, 150, 150, 152]],
-  // biome-ignore format: a table
   ['begins anew, and nobody saw it leave', [[100, 50], [101, 2], [101, 4]], [150, 151, 153]],
-  // biome-ignore format: a table
   ['is replaced by another', [[100, 50], [100, other(70)], [101, other(72)]], [150, 150, 153]],
-  // biome-ignore format: a table
   ['is replaced at once', [[100, 50], [100, other(70)], [101, other(72)]],
     [150, 150, 153], undefined, 1, true],
-  // biome-ignore format: a table
   ['is replaced, and returns', [[100, 50], [100, other(70)], [100, 50], [100, 51]], [150, 150, 150, 151]],
-  // biome-ignore format: a table
   ['comes', [[100, gone], [100, 50], [100, 55]], [100, 100, 105]],
-  // biome-ignore format: a table
   ['cannot be read once', [[100, 50], [101, unread], [102, 53]], [150, undefined, 155]],
-  // biome-ignore format: a table
   ['stands still', [[100, 50], [101, 50], [102, 51]], [150, 151, 153]],
-  // biome-ignore format: a table
   ['is switched off, and stands still', [[100, off], [100, off], [102, 51]], [150, 150, 153]],
-  // biome-ignore format: a table
   ['is switched off, and others do not stand still', [[100, off], [101, off], [103, 51]], [150, 151, 154]],
-  // biome-ignore format: a table
   ['cannot be read for a minute', [[100, 50], [101, unread], [101, unread], [101, unread], [102, gone]],
     [150, undefined, undefined, 151, 152], undefined, 30],
 ];
