@@ -37,10 +37,12 @@ export interface Heard extends Report {
 /** A master that stores the reports it receives. */
 export class Hearer {
   readonly reports: Heard[] = [];
+  readonly raw: Buffer[] = [];
   #isOpen = true;
 
   private constructor(readonly socket: Socket) {
     socket.on('message', message => {
+      this.raw.push(message);
       const report = decodeReport(new DataView(message.buffer, message.byteOffset, message.length), 0);
       this.reports.push({ ...report, sets: bitNames('valid', report.valid), marks: bitNames('flags', report.flags) });
     });

@@ -34,6 +34,7 @@ import { monotonicNs } from '../kit/clocks.js';
 import { structs as ofC } from '../kit/layout.gen.js';
 import { folder, type Teardown } from '../kit/places.js';
 import { makeReport } from '../kit/reports.js';
+import { todayOf } from '../kit/whole.js';
 import {
   type Carrier,
   CLUSTER,
@@ -194,7 +195,7 @@ t.test('what a mirror remembers is its own', async t => {
 });
 
 t.test('what a mirror remembers outlives its restart, and another master', async t => {
-  for (const signed of [false, true]) {
+  for (const signed of todayOf([false, true], 2)) {
     const w = new World(folder(t));
     t.teardown(() => w.end());
     const key: Key = { id: 3, node: undefined, secret: randomBytes(32) };
@@ -451,7 +452,7 @@ t.test('what is kept of a node goes when its own master has forgotten it, and wi
 });
 
 t.test('the last reports of a node have reached one of two masters only', async t => {
-  for (const isAway of [false, true]) {
+  for (const isAway of todayOf([false, true], 2)) {
     const { w, m1, m2 } = twoMasters(t);
     // A journal's reader looks by the clock of this machine: all of it lies in its past.
     w.mirrorClock = new Clock(monotonicNs() - w.now - 120n * S);

@@ -4,52 +4,18 @@
 // @seconds 13
 // @waits
 
-import { createSocket, type Socket } from 'node:dgram';
+import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { decodeReport, type Report } from '../../src/layout/codec.js';
-import { bits } from '../../src/layout/layout.gen.js';
+import { bitNames, decodeReport } from '../../src/layout/codec.js';
+import { Hearer } from '../kit/hanging.js';
 import { openReader } from '../kit/openreader.js';
 import { boardPath, memoryFolder } from '../kit/places.js';
 import { run, start, startReceiver } from '../kit/program.js';
 import { until } from '../kit/until.js';
 import { verbChild } from '../kit/verbchild.js';
-
-/** A master that only stores the reports. */
-class Master {
-  readonly reports: Report[] = [];
-  readonly raw: Buffer[] = [];
-  private constructor(readonly socket: Socket) {
-    socket.on('message', message => {
-      this.raw.push(message);
-      this.reports.push(decodeReport(new DataView(message.buffer, message.byteOffset, message.length), 0));
-    });
-  }
-
-  static async open(t: { teardown(end: () => void): void }, port = 0): Promise<Master> {
-    const socket = createSocket('udp4');
-    socket.bind(port, '127.0.0.1');
-    await once(socket, 'listening');
-    const master = new Master(socket);
-    t.teardown(() => {
-      socket.close();
-    });
-    return master;
-  }
-
-  get address(): string {
-    return `127.0.0.1:${this.socket.address().port}`;
-  }
-
-  heard(count: number): Promise<Report[]> {
-    return until(`${count} reports were heard`, () => this.reports.length >= count && this.reports);
-  }
-}
-
-const isSet = (report: Report | undefined, flag: keyof typeof bits.flags) =>
-  (((report?.flags ?? 0) >> bits.flags[flag]) & 1) === 1;
 
 t.test('status --json says what /proc says at that moment, field by field', async t => {
   const board = boardPath(t);
@@ -114,14 +80,14 @@ t.test('status --json says what /proc says at that moment, field by field', asyn
 });
 
 t.test('every destination gets the same bytes; numbers and flags; goodbye at SIGTERM', async t => {
-  const masters = [await Master.open(t), await Master.open(t)];
+  const masters = [await Hearer.open(t), await Hearer.open(t)];
   const to = masters.flatMap(master => ['--to', master.address]);
   const sender = start(t, ['send', '--interval', '100ms', '--name', 'node1', ...to]);
   await sender.ready;
-  await Promise.all(masters.map(master => master.heard(4)));
+  await Promise.all(masters.map(master => master.more(4)));
   sender.child.kill('SIGTERM');
   t.equal(await sender.exit, 0);
-  for (const master of masters) await until('the goodbye is heard', () => isSet(master.reports.at(-1), 'goodbye'));
+  for (const master of masters) await until('the goodbye is heard', () => master.last.marks.includes('goodbye'));
   const [one, two] = masters;
   t.same(one?.raw, two?.raw);
   const reports = one?.reports ?? [];
@@ -131,11 +97,11 @@ t.test('every destination gets the same bytes; numbers and flags; goodbye at SIG
     'each number once',
   );
   t.same(
-    reports.map(report => isSet(report, 'first')),
+    reports.map(({ marks }) => marks.includes('first')),
     reports.map((_, i) => i === 0),
   );
   t.same(
-    reports.map(report => isSet(report, 'goodbye')),
+    reports.map(({ marks }) => marks.includes('goodbye')),
     reports.map((_, i) => i === reports.length - 1),
   );
   t.ok(reports.every((report, i) => i === 0 || report.t_boot_ns > (reports[i - 1]?.t_boot_ns ?? 0n)));
@@ -153,7 +119,7 @@ t.test('every destination gets the same bytes; numbers and flags; goodbye at SIG
 t.test(
   'a master that is not there is logged once, counted and retried indefinitely; it takes nothing from the others',
   async t => {
-    const there = await Master.open(t);
+    const there = await Hearer.open(t);
     // A port that was free a moment ago, and on which nobody listens now.
     const gone = await freePort();
     const sender = start(t, [
@@ -168,7 +134,7 @@ t.test(
       'no-such-host.invalid',
     ]);
     await sender.ready;
-    await there.heard(5);
+    await there.more(5);
     const told = () =>
       sender
         .output()
@@ -179,8 +145,8 @@ t.test(
       sender.output().stderr,
       /no-such-host.invalid:8677 (is not known to|cannot be looked up).*reports to it are lost until it answers/,
     );
-    const back = await Master.open(t, gone);
-    const [first] = await back.heard(3);
+    const back = await Hearer.open(t, '127.0.0.1', gone);
+    const [first] = await back.more(3);
     await until('it has told that it is back', () =>
       /accepts reports again, \d+ were missed/.test(sender.output().stderr),
     );
@@ -229,6 +195,5 @@ t.test('--once --to -: one datagram on stdout, flagged as the last', async t => 
   const report = decodeReport(new DataView(bytes.buffer, bytes.byteOffset, bytes.length), 0);
   t.match(report, { hostname: 'node1', load1_c: 125, load5_c: 250, load15_c: 375, threads: 567 });
   t.equal(report.mem_total_mib, undefined, 'what was not there is not measured');
-  t.ok(isSet(report, 'goodbye'));
-  t.ok(isSet(report, 'first'));
+  t.match(new Set(bitNames('flags', report.flags)), new Set(['first', 'goodbye']));
 });
