@@ -8,7 +8,7 @@ import { existsSync, lstatSync, mkdtempSync, readdirSync, readlinkSync, realpath
 import { join } from 'node:path';
 import { defaultNodeName } from '../options/hostname.js';
 import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../options/options.js';
-import { isHungUp, onStdoutGone } from '../service/process.js';
+import { isHungUp, isRunning, onStdoutGone } from '../service/process.js';
 import { writeDuration } from '../text/durations.js';
 import { attempt, Failure } from '../text/failure.js';
 import { hasScreen } from '../text/output.js';
@@ -20,14 +20,6 @@ const uid = process.getuid?.() ?? 0;
 
 /** Containers may share this memory, and what is the number of a process here is that of another one there. */
 const pidNamespace = () => /\d+/.exec(attempt(() => readlinkSync('/proc/self/ns/pid')) ?? '')?.[0] ?? '';
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
-  }
-}
 
 /** Removes the folders of this user whose demos have ended. Nobody else can replace them: the memory is sticky. */
 function removeDead(named: string): void {

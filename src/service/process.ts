@@ -18,6 +18,15 @@ export function endBySignal(signal: NodeJS.Signals): void {
   process.kill(process.pid, signal);
 }
 
+/** Whether there is a process of that number, whosever it is. */
+export function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
 /** Those of stdin, stdout and stderr that are a terminal. */
 const terminals = () => [0, 1, 2].filter(fd => isatty(fd));
 const terminalsAtStart = terminals();

@@ -2,6 +2,7 @@
 // journal.
 
 import { join } from 'node:path';
+import { isRunning } from '../../service/process.js';
 import { formatDuration } from '../../text/durations.js';
 import { oneLine, readText } from '../../text/text.js';
 import { brakeText } from './massbrake.js';
@@ -22,20 +23,12 @@ export interface LastTick extends TickOutcome {
 /** A bridge that is late by more than this has ended, ms: it may be waiting for calls of 5 s each. */
 const PATIENCE_MS = 60_000;
 
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
-}
-
 /** The last tick of a running bridge; undefined: none runs. */
 export function lastTick(folder: string, monoMs: number): LastTick | undefined {
   try {
     const last = JSON.parse(readText(join(folder, STATUS))) as LastTick;
     // A file of an earlier boot lies in the future, or its process id belongs to another process now.
-    return isAlive(last.pid) && monoMs >= last.mono_ms && monoMs < last.next_ms + PATIENCE_MS ? last : undefined;
+    return isRunning(last.pid) && monoMs >= last.mono_ms && monoMs < last.next_ms + PATIENCE_MS ? last : undefined;
   } catch {
     return undefined;
   }

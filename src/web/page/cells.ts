@@ -2,12 +2,11 @@
 // out of order is noticed and never shown. Pure.
 
 import { tryExpand } from '../../text/hostlists.js';
-import { CELL, type LayoutInfo, MARKS, NOT_MEASURED, type NodeMarks, STATES, type State } from '../wire.js';
+import { CELL, type LayoutInfo, MARKS, NOT_MEASURED, type NodeMarks, STATE_MASK, STATES, type State } from '../wire.js';
 
 export const LIVE = STATES.indexOf('live');
-const STATE_BITS = (1 << CELL.stateBits) - 1;
 
-export const stateOf = (cell: number): State => STATES[cell & STATE_BITS] ?? 'unknown';
+export const stateOf = (cell: number): State => STATES[cell & STATE_MASK] ?? 'unknown';
 export const valueIn = (cell: number): number => cell >> CELL.valueShift;
 export const isMeasured = (cell: number): boolean => valueIn(cell) !== NOT_MEASURED;
 export const isUnhealthy = (cell: number): boolean => (cell & CELL.unhealthy) !== 0;
@@ -134,7 +133,7 @@ export class Cells {
     const { values } = this;
     for (let i = first; i < first + count; i++) {
       const cell = values[i] as number;
-      const state = cell & STATE_BITS;
+      const state = cell & STATE_MASK;
       (states[state] as number)++;
       if (isUnhealthy(cell)) unhealthy++;
       const value = valueIn(cell);
