@@ -193,5 +193,5 @@ export function runningJournal(
     if (trouble === undefined && found.state.journal_dir !== undefined) return { path: found.state.journal_dir };
     why ??= trouble?.what ?? 'the journal of this board does not say where it writes';
   }
-  return { why: why ?? 'no journal of this board runs' };
+  return { why: why ?? 'no journal of this board runs: start beoboard journal, or its unit beoboard-journal@default' };
 }

@@ -2,13 +2,24 @@
 // counts and readings every second. Written once per look; a group that nobody has asked for before is added up from
 // its nodes when somebody does.
 
+import type { Past } from '../events/past.js';
 import { SCALES, type Scale } from '../readings/scales.js';
 import { SlicedLook } from '../service/slices.js';
 import type { JobAnswer, NodeHistory, Runs, StateRuns } from './answers.js';
 import { BLOCK, BYTES, COUNTS, GroupSums, HistoryBlock, HistoryRows, KEPT_BITS, VALUES } from './historyrows.js';
 import { type Grouped, withRoom } from './layouts.js';
 import { TICK_MS, type WatcherTick } from './watcher.js';
-import { type BoardStatus, CELL, type GapKind, numberOf, RIVER, STATE_MASK, STATES, VALUE_MOST } from './wire.js';
+import {
+  type BoardStatus,
+  CELL,
+  type GapKind,
+  numberOf,
+  RIVER,
+  STATE_MASK,
+  STATES,
+  type State,
+  VALUE_MOST,
+} from './wire.js';
 
 const { columns: COLUMNS, valueEvery: EVERY, most: VALUE_MOST_8, none: NONE, gap: GAP } = RIVER;
 /** Nodes beyond this number have no history: 128 Ki nodes take 214 MiB. */
@@ -16,6 +27,7 @@ const MOST_NODES = 131_072;
 /** The memory for all groups of all rules, bytes. */
 const GROUPS_BYTES = 20 * 2 ** 20;
 const LIVE = STATES.indexOf('live');
+const HEARD = new Set([LIVE, STATES.indexOf('uncertain')]);
 /** Figures of a value of which 1/250 of its domain is known. */
 const FIGURES = 3;
 
@@ -38,6 +50,8 @@ export class RiverHistory {
   readonly #filling = new Set<HistoryRows>();
   /** The number of the newest column, counted from the start; -1: there is none. */
   #newest = -1;
+  /** That of the first look; -1: there was none. */
+  #first = -1;
   /** The number of the look of the newest column, and the wall clock of that look, ms. */
   #newestSeq = 0;
   #newestMs = 0;
@@ -66,6 +80,7 @@ export class RiverHistory {
   take(tick: WatcherTick, names: readonly string[], number: number): void {
     if (number <= this.#newest) return;
     this.#newest = number;
+    if (this.#first < 0) this.#first = number;
     this.#newestSeq = tick.seq;
     this.#newestMs = tick.nowMs;
     const place = number % COLUMNS;
@@ -87,6 +102,52 @@ export class RiverHistory {
     // The values of a row must begin together, otherwise they would be from different times.
     if (place % EVERY === 0) this.#takeValues(tick, place / EVERY);
     for (const rows of [...this.#rows.values(), ...this.#filling]) if (!rows.isOld) this.#takeGroups(tick, rows, place);
+  }
+
+  /** Fills the columns before the first and only look; that of readings nothing is known, their gaps say. */
+  recall({ sinceMs, spells }: Past): void {
+    const [newest, nowMs] = [this.#newest, this.#newestMs];
+    // The first look no earlier than that.
+    const numberOf = (ms: number) => newest - Math.min(newest, Math.max(0, Math.floor((nowMs - ms) / TICK_MS)));
+    const oldest = Math.max(newest - COLUMNS + 1, numberOf(sinceMs));
+    const each = (fromMs: number, toMs: number, act: (place: number) => void) => {
+      for (let at = Math.max(oldest, numberOf(fromMs)); at < Math.min(newest, numberOf(toMs)); at++) act(at % COLUMNS);
+    };
+    const fill = (place: number, bits: number) => {
+      for (const { states } of this.#blocks) states.fill(bits, (place * BLOCK) / 2, ((place + 1) * BLOCK) / 2);
+    };
+    each(sinceMs, nowMs, place => {
+      this.#boards[place] = 'ok';
+      fill(place, LIVE | (LIVE << 4));
+    });
+    for (let at = oldest; at < newest; at++) this.#numbers[at % COLUMNS] = at;
+    for (let place = this.#known; place < this.#blocks.length * BLOCK; place++) this.#clear(place);
+    const put = (name: string, fromMs: number, toMs: number, bitsOf: (before: number) => number) => {
+      const [block, at] = this.#kept(name) ?? [];
+      if (block !== undefined && at !== undefined)
+        each(fromMs, toMs, place => block.putBits(at, place, bitsOf(block.bitsAt(at, place))));
+    };
+    const now = new Map([...this.#places.keys()].map(name => [name, this.#bitsOf(name, [newest])[0] ?? GAP]));
+    const stateNow = (name: string) => STATES[(now.get(name) ?? GAP) & STATE_MASK];
+    for (const [name, bits] of now)
+      if (stateNow(name) === 'left' || stateNow(name) === 'never') put(name, sinceMs, nowMs, () => bits & STATE_MASK);
+    // Problems are those of nodes that were heard.
+    const inOrder = [...spells].sort((a, b) => Number(a.what === 'unhealthy') - Number(b.what === 'unhealthy'));
+    for (const { nodes, what, fromMs, toMs, goesOn } of inOrder) {
+      if (what === 'stalled' || what === 'closed' || what === 'absent')
+        each(fromMs, toMs, place => {
+          this.#boards[place] = what;
+          if (what === 'absent') fill(place, GAP | (GAP << 4));
+        });
+      for (const name of nodes ?? []) {
+        const isIll = ((now.get(name) ?? 0) & CELL.unhealthy) !== 0;
+        // What goes on by the journal alone has ended since its last line.
+        if (goesOn && !(what === 'unhealthy' ? isIll : stateNow(name) === what)) continue;
+        const state = what === 'gone' ? GAP : STATES.indexOf(what as State);
+        const ill = (bits: number) => (HEARD.has(bits & STATE_MASK) && bits !== GAP ? bits | CELL.unhealthy : bits);
+        put(name, fromMs, toMs, what === 'unhealthy' ? ill : () => state);
+      }
+    }
   }
 
   #place({ roster, count }: WatcherTick, names: readonly string[]): void {
@@ -211,8 +272,8 @@ export class RiverHistory {
     }
     rows.lastAsked = performance.now();
     this.#bound(rows);
-    const { numbers, sinceMs } = this.#span();
-    const head = { seq: this.#newestSeq, since_ms: sinceMs, step_ms: TICK_MS, columns: numbers.length };
+    const { numbers } = this.#span();
+    const head = this.#head();
     const gaps = this.#gaps(numbers);
     const isWide = [...rows.byName.values()].some(({ counts }) => counts instanceof Uint32Array);
     const named = [...rows.byName].filter(([, row]) => row.counts.some(value => value > 0));
@@ -233,8 +294,8 @@ export class RiverHistory {
 
   /** Nodes, with one reading; unknown nodes have only gaps. */
   async nodes(names: readonly string[], scale: number, slices = new SlicedLook()): Promise<HistoryTable> {
-    const { numbers, slow, sinceMs, states } = this.#axis();
-    const head = { seq: this.#newestSeq, since_ms: sinceMs, step_ms: TICK_MS, columns: numbers.length };
+    const { numbers, slow, states } = this.#axis();
+    const head = this.#head();
     const half = Math.ceil(numbers.length / 2);
     const columns: Uint8Array[] = [];
     for (const name of names) {
@@ -251,15 +312,23 @@ export class RiverHistory {
     return { head: { ...head, value_every: EVERY, gaps: states.gaps, rows: names.map(name => ({ name })) }, columns };
   }
 
+  #head() {
+    const { numbers, sinceMs } = this.#span();
+    const looked = Math.max(0, this.#first - (numbers[0] ?? 0));
+    const head = { seq: this.#newestSeq, since_ms: sinceMs, step_ms: TICK_MS, columns: numbers.length };
+    return { ...head, readings_since_ms: sinceMs + looked * TICK_MS };
+  }
+
   /** The columns that there are, and the numbers of those with readings. */
   #axis() {
     const { numbers, sinceMs } = this.#span();
     const first = this.#newest - numbers.length + 1;
     const slow = numbers.filter(number => number % EVERY === 0);
+    const looked = slow.filter(number => number >= this.#first);
     return {
-      ...{ numbers, slow, sinceMs },
+      ...{ numbers, slow, looked, sinceMs },
       states: { step_ms: TICK_MS, gaps: this.#gaps(numbers) },
-      readings: { since_ms: sinceMs + ((slow[0] ?? first) - first) * TICK_MS, step_ms: TICK_MS * EVERY },
+      readings: { since_ms: sinceMs + ((looked[0] ?? first) - first) * TICK_MS, step_ms: TICK_MS * EVERY },
     };
   }
 
@@ -308,8 +377,8 @@ export class RiverHistory {
 
   /** The readings of one node as numbers, and its states. */
   node(name: string): NodeHistory {
-    const { numbers, slow, sinceMs, states, readings } = this.#axis();
-    const points = SCALES.map(scale => [scale.name, this.#pointsOf(name, scale, slow)] as const);
+    const { numbers, looked, sinceMs, states, readings } = this.#axis();
+    const points = SCALES.map(scale => [scale.name, this.#pointsOf(name, scale, looked)] as const);
     return {
       since_ms: sinceMs,
       states: { ...states, ...this.#statesOf(name, numbers) },
@@ -319,10 +388,10 @@ export class RiverHistory {
 
   /** The same of several nodes, with one reading. */
   async nodesWith(names: readonly string[], scale: Scale, slices = new SlicedLook()): Promise<JobAnswer['history']> {
-    const { numbers, slow, sinceMs, states, readings } = this.#axis();
+    const { numbers, looked, sinceMs, states, readings } = this.#axis();
     const nodes: JobAnswer['history']['nodes'][number][] = [];
     for (const name of names) {
-      const values = this.#pointsOf(name, scale, slow).map(value => value && Number(value.toPrecision(FIGURES)));
+      const values = this.#pointsOf(name, scale, looked).map(value => value && Number(value.toPrecision(FIGURES)));
       nodes.push({ ...this.#statesOf(name, numbers), values });
       await slices.next();
     }

@@ -2,6 +2,7 @@
 
 import { readlinkSync } from 'node:fs';
 import { EventFeed } from '../events/eventfeed.js';
+import { pastOf } from '../events/past.js';
 import { grouping as groupingValue } from '../options/values.js';
 import { SCALES } from '../readings/scales.js';
 import { attempt } from '../text/failure.js';
@@ -14,7 +15,7 @@ import { Queries } from './queries.js';
 import { StreamHeaders } from './streamheaders.js';
 import { type News, Streams, type StreamView } from './streams.js';
 import { TICK_MS, Watcher, type WatcherTick } from './watcher.js';
-import { AUTO, type Hello, type ReadingInfo, type WallHead } from './wire.js';
+import { AUTO, type Hello, type ReadingInfo, RIVER, type WallHead } from './wire.js';
 
 /** What a page needs to know about a reading. */
 export const READINGS: readonly ReadingInfo[] = SCALES.map(({ take: _, ...info }) => info);
@@ -100,6 +101,8 @@ export class Wall {
   async begin(): Promise<void> {
     await this.#readFiles();
     await this.#look(0);
+    const past = pastOf(this.watcher.reader, this.options.journalRun, Date.now() - RIVER.columns * TICK_MS);
+    if (past !== undefined) this.river.recall(past);
     const began = performance.now();
     const again = (number: number) => {
       const wait = Math.max(0, began + number * TICK_MS - performance.now());
@@ -124,7 +127,8 @@ export class Wall {
     if (apart > CLOCKS_APART_S) this.#slept += apart;
     // The wall clock was set back: the machine did not sleep.
     else if (apart < -CLOCKS_APART_S) this.#beganMs += apart * TICK_MS;
-    return number + this.#slept;
+    // The columns before are those of before this server began.
+    return number + this.#slept + RIVER.columns;
   }
 
   async #look(number: number): Promise<void> {

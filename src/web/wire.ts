@@ -186,6 +186,8 @@ interface RiverInfo {
   readonly seq: number;
   /** The time of the first column, ms since 1970 by the server's clock; before it nothing was recorded. */
   readonly since_ms: number;
+  /** The same of readings: states before that are from the journal. */
+  readonly readings_since_ms: number;
   readonly step_ms: number;
   readonly columns: number;
   readonly gaps: readonly (readonly [first: number, count: number, kind: GapKind])[];

@@ -11,6 +11,7 @@ import t from 'tap';
 import { JournalFeed } from '../../src/events/journalfeed.js';
 import { type JournalState, writeState } from '../../src/journalfile/state.js';
 import { BoardReader } from '../../src/shm/reader.js';
+import type { NodeHistory } from '../../src/web/answers.js';
 import { MadeJournal } from '../kit/journals.js';
 import { boardPath, folder, type Teardown } from '../kit/places.js';
 import { start, startReceiver } from '../kit/program.js';
@@ -144,7 +145,7 @@ t.test('the API beside a real journal', async t => {
       from: string;
       why?: string;
     };
-  t.match(await ask(), { journal: false, why: 'no journal of this board runs' });
+  t.match(await ask(), { journal: false, why: /^no journal of this board runs: start beoboard journal/ });
   startLoad(t, { receiver }, ['--nodes', 'a1', '--interval', '200ms']);
   const falls = startLoad(t, { receiver }, ['--nodes', 'b1', '--interval', '200ms']);
   await until('it was seen', async () => (await ask('kind=new&nodes=b1')).events.length === 1);
@@ -170,3 +171,60 @@ t.test('the API beside a real journal', async t => {
     'what the server saw itself is told',
   );
 });
+
+t.test(
+  'a web server that is restarted beside a journal has the states of before, and its readings begin anew',
+  async t => {
+    const [board, dir, runs] = [boardPath(t), join(folder(t), 'journal'), folder(t)];
+    const receiver = await startReceiver(t, board, ['--uncertain-after', '1s', '--silent-after', '2s']);
+    const serve = async () => {
+      const web = start(t, ['web', '--board', board, '--journal-run', runs, '--listen', '127.0.0.1:0']);
+      const { listening } = await web.ready;
+      const ask = async (path: string) => await fetch(`http://${listening?.[0]}/api/v1/${path}`);
+      return { web, ask, get: async (path: string) => (await ask(path)).json() };
+    };
+    const journal = start(t, ['journal', '--board', board, '--journal-dir', dir, '--journal-run', runs]);
+    await journal.ready;
+    startLoad(t, { receiver }, ['--nodes', 'a1', '--interval', '200ms']);
+    const falls = startLoad(t, { receiver }, ['--nodes', 'b1', '--interval', '200ms']);
+    const first = await serve();
+    /** The state of a node by seconds since 1970. */
+    const statesOf = async ({ get }: typeof first, name: string) => {
+      const { history } = (await get(`nodes/${name}`)) as { history?: NodeHistory };
+      if (history === undefined) return undefined;
+      const all = history.states.points.flatMap(([state, steps]) => Array.from({ length: steps }, () => state));
+      return { history, at: new Map(all.map((state, i) => [Math.floor(history.since_ms / 1000) + i, state])) };
+    };
+    await until('it is live', async () => (await statesOf(first, 'b1'))?.history.states.points.at(-1)?.[0] === 'live');
+    falls.child.kill('SIGKILL');
+    await until('it is silent for a while', async () => {
+      const [state, steps] = (await statesOf(first, 'b1'))?.history.states.points.at(-1) ?? ['live', 0];
+      return state === 'silent' && steps >= 5;
+    });
+    startLoad(t, { receiver }, ['--nodes', 'b1', '--interval', '200ms']);
+    const heard = async () => {
+      const { events } = (await first.get('events?kind=heard_again')) as { events: unknown[] };
+      return events.length > 0;
+    };
+    await until('the journal has its end', heard);
+    const before = await statesOf(first, 'b1');
+    first.web.child.kill('SIGTERM');
+    await first.web.exit;
+    const begunMs = Date.now();
+    const second = await serve();
+    const after = await statesOf(second, 'b1');
+    // Of before its own first look the first server knows no more than the second.
+    const ownMs = before?.history.readings.since_ms ?? 0;
+    const compared = [...(before?.at ?? [])].filter(([second]) => second * 1000 > ownMs && after?.at.has(second));
+    const others = compared.filter(([second, state]) => after?.at.get(second) !== state);
+    t.ok(compared.length > 8, `${compared.length} seconds are known to both`);
+    t.ok(others.length <= 3, `all but those where it changed: ${JSON.stringify(others)}`);
+    t.ok([...(after?.at.values() ?? [])].filter(state => state === 'silent').length >= 4, 'it was silent then');
+    t.notOk([...((await statesOf(second, 'a1'))?.at.values() ?? [])].includes('silent'), 'and the other was not');
+    t.ok((after?.history.readings.since_ms ?? 0) >= begunMs - 1500, 'readings are those of this server');
+    // So says the river, of each of whose rows nothing is measured before that.
+    const bytes = Buffer.from(await (await second.ask('river?reading=cpu')).arrayBuffer());
+    const head = JSON.parse(bytes.toString('utf8', 4, 4 + bytes.readUInt32LE(0)));
+    t.ok(head.readings_since_ms >= begunMs - 1500 && head.since_ms < begunMs - 4000, JSON.stringify(head));
+  },
+);

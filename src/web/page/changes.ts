@@ -136,9 +136,8 @@ export class ChangeList {
     const at = (time: string) => clock(Date.parse(time));
     const { journal = false, why = '' } = this.#from ?? {};
     const began = this.#isFromBegin && !journal ? ', when this server began' : '';
-    const source = journal ? 'From the journal,' : 'Without a journal:';
+    const source = journal ? 'From the journal,' : `Without a journal (${why}):`;
     const from = this.#sinceMs === undefined ? '' : `${source} since ${clock(this.#sinceMs)}${began}`;
-    byId('changedsince').title = why;
     const about = this.#about === undefined ? '' : `; of all nodes, about ${clock(this.#about)}`;
     const only = this.#minute === undefined ? about : `; only ${minute(this.#minute * MINUTE_MS)}, as marked above`;
     const more = lines.length > SHOWN ? `; the last ${SHOWN} of ${plural(lines.length, 'line')}` : '';

@@ -46,6 +46,8 @@ export class River {
   readonly rows: number;
   /** The number of the newest column: whole seconds since 1970; 0: none yet. */
   newest = 0;
+  /** From which second on readings are known. */
+  readingsSince = 0;
   readonly #names: ReadonlyMap<string | null, number>;
   /** By the index of KINDS. */
   readonly #kinds = new Uint8Array(SECONDS);
@@ -112,6 +114,7 @@ export class River {
     const newest = secondOf(header.seq);
     if (!this.advance(newest)) return;
     const oldest = newest - columns + 1;
+    this.readingsSince = oldest + Math.round((header.readings_since_ms - header.since_ms) / header.step_ms);
     for (let second = Math.max(0, this.newest - SECONDS + 1); second <= newest; second++)
       this.note(second, second < oldest ? 'unrecorded' : 'ok');
     for (const [first, count, kind] of gaps)

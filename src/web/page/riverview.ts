@@ -153,7 +153,10 @@ export class RiverView {
     const oldest = river.newest - SECONDS + 1;
     const since = river.since();
     const marks: [second: number, text: string][] = [];
-    if (since !== undefined && since > oldest + 20) marks.push([since, `since ${clock(since * 1000)}`]);
+    // Before that only states are known, from the journal.
+    const looked = river.readingsSince > (since ?? 0) ? river.readingsSince : undefined;
+    if (looked !== undefined && looked > oldest + 20) marks.push([looked, `readings since ${clock(looked * 1000)}`]);
+    else if (since !== undefined && since > oldest + 20) marks.push([since, `since ${clock(since * 1000)}`]);
     for (let second = Math.ceil(oldest / 300) * 300; second <= river.newest; second += 300)
       marks.push([second, onAxis(second * 1000)]);
     const width = flow.width / this.#unit;

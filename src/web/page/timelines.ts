@@ -172,7 +172,7 @@ export class Timelines {
     for (const [i, value] of values.entries()) write(this.#curves.children[i]?.querySelector('b') as Element, value);
     const state = this.#stateAt(ms);
     const when = clock(ms);
-    write(this.#at, `${when}: ${state}`);
+    write(this.#at, `${when}: ${state}${place < 0 ? `; readings since ${clock(since_ms)}` : ''}`);
     const told = this.#readings.map(({ title }, i) => `${title} ${values[i] === '–' ? 'not measured' : values[i]}`);
     set(this.#slider, {
       'aria-valuenow': Math.round((ms - this.#endMs) / 1000),
