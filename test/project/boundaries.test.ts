@@ -255,7 +255,7 @@ const LINES: Record<string, number> = {
   'src/changes': 1081,
   'src/cli': 5358,
   'src/demo': 274,
-  'src/events': 287,
+  'src/events': 371,
   'src/ganglia-xml': 1385,
   'src/jobs': 739,
   'src/journal': 1719,
@@ -284,8 +284,8 @@ const LINES: Record<string, number> = {
   'src/terminal': 245,
   'src/text': 2297,
   'src/trouble': 2131,
-  'src/web': 3418,
-  'src/web/page': 5496,
+  'src/web': 3493,
+  'src/web/page': 5501,
   'src/zoom': 1076,
 };
 
