@@ -144,11 +144,7 @@ export const GMOND: readonly Metric[] = [
     mem_free: told('Free Memory', 'Amount of available memory', 'mem_free_mib'),
     // Always 0, as gmond sends it since Linux 2.6: without it ganglia-web shows no memory graph at all, and our
     // shared memory is part of mem_cached. The only 0 that is not a reading; not sent if memory was not measured.
-    mem_shared: told(
-      'Shared Memory',
-      'Amount of shared memory',
-      map(field('mem_total_mib'), () => 0),
-    ),
+    mem_shared: told('Shared Memory', 'Amount of shared memory', times(field('mem_total_mib'), 0)),
     mem_buffers: told('Memory Buffers', 'Amount of buffered memory', 'mem_buffers_mib'),
     mem_cached: told('Cached Memory', 'Amount of cached memory', 'mem_cached_mib'),
     swap_free: told('Free Swap Space', 'Amount of available swap memory', 'swap_free_mib'),
