@@ -5,6 +5,7 @@ import { structs } from '../layout/layout.gen.js';
 import { Cursor } from '../readings/cursor.js';
 import { NUMBERED } from '../shm/liveness.js';
 import type { BoardReader } from '../shm/reader.js';
+import { getOrInsert } from '../text/maps.js';
 import type { NodeNames } from './names.js';
 import type { ScrapePlan } from './plan.js';
 
@@ -165,7 +166,7 @@ class Taker {
   }
 
   #text(text: string): number {
-    return this.#texts.get(text) ?? this.#texts.set(text, this.sample.texts.push(Buffer.from(text)) - 1).size - 1;
+    return getOrInsert(this.#texts, text, () => this.sample.texts.push(Buffer.from(text)) - 1);
   }
 }
 
