@@ -940,7 +940,7 @@ t.test('on a terminal', { skip: NO_TERMINAL ?? false }, async t => {
     await terminal.shows(/^2 nodes: 2 live/);
     terminal.send({ keys: 'e' });
     await terminal.shows(
-      /^Without a journal \(no journal of this board runs: start beoboard journal, or +\d\d:\d\d:\d\d\n.* since \d\d:\d\d:\d\d\n/,
+      /^Without a journal \(no journal of this board runs: start beoboard journal[^)]*\),\s+since\s+\d\d:\d\d:\d\d\n/,
     );
     const socket = createSocket('udp4');
     t.teardown(() => socket.close());
