@@ -66,14 +66,8 @@ export function nodesOf({ snapshot, all }: Survey): (name: string) => JobNode | 
 }
 
 /** The sum, if all values are known and there is at least one. */
-function sum(values: readonly (number | undefined)[]): number | undefined {
-  let all = 0;
-  for (const value of values) {
-    if (value === undefined) return undefined;
-    all += value;
-  }
-  return values.length === 0 ? undefined : all;
-}
+const sum = (values: readonly (number | undefined)[]) =>
+  values.length === 0 || values.includes(undefined) ? undefined : (values as number[]).reduce((all, one) => all + one);
 
 const product = (a: number | undefined, b: number | undefined) =>
   a === undefined || b === undefined ? undefined : a * b;

@@ -359,9 +359,8 @@ class JudgedJob {
     const isCalm = this.#gather(seen, group, row);
     if (!isCalm || group.isLearning) findMiddle(compared, own, nodes.length, scratch, middle);
     const isEnough = middle.count >= FEWEST;
-    // If of four nodes fewer work, not all work on one thing.
-    if (row === group.trafficRow && (isEnough || group.traffic >= 0))
-      this.#traffic.share(!isEnough ? 1 : isCalm ? 0 : Math.min(1, middle.unit / middle.median));
+    if (row === group.trafficRow && isEnough)
+      this.#traffic.share(isCalm ? 0 : Math.min(1, middle.unit / middle.median));
     const first = (nodes[0] as number) * ROW + row;
     if (isCalm && !group.isLearning && this.#isClosed[first] === 1) return;
     this.#isClosed[first] = Number(!WORK_ROWS.includes(row));
