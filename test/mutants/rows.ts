@@ -237,7 +237,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
   ],
   'src/trouble/disagreements.ts': [['board.listenedMs < 60_000', 'board.listenedMs < 6000', 'trouble/trouble']],
   // src/web
-  'src/web/history.ts': [['(GAP << 4)', '(GAP << 3)', 'web/wire']],
+  'src/web/history.ts': [['states.fill(GAP | (GAP << 4)', 'states.fill(GAP | (GAP << 3)', 'web/wire']],
   'src/web/historyrows.ts': [['(bits & CELL.unhealthy) !== 0', '(bits & CELL.unhealthy) === 0', 'web/wire']],
   'src/web/api.ts': [
     [
