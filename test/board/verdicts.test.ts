@@ -67,7 +67,9 @@ function scenes(): void {
       const { falsely, watched, nodeIntervals, drops } = await losing(t, setting({ load }), seconds * S);
       t.equal(nodeIntervals, NODES * 10 * seconds);
       const runs = runsLeftOut(SEED, percent / 100, NODES, nodeIntervals, 10);
-      if (drops === 0) t.equal(watched.gaps.length, runs, 'what load left out is what the board misses');
+      // A report that nobody looked at hides the gap before it.
+      if (drops === 0 && watched.unseen === 0)
+        t.equal(watched.gaps.length, runs, 'what load left out is what the board misses');
       t.comment(`${falsely.length} silences, ${runs} runs, ${drops} drops`);
       if (percent <= 20) t.equal(falsely.length, 0, 'nobody is falsely silent');
       else t.ok(falsely.length > 0, 'and it can be seen');
