@@ -1,7 +1,7 @@
 // What cells look like: colours have enough contrast, also for people who see fewer of them, and each state and mark has a
 // form of its own at each size of a cell, in both themes.
 //
-// @seconds 17
+// @seconds 60
 // @rest
 
 import { readFileSync } from 'node:fs';
@@ -11,8 +11,9 @@ import { colourOf, fromHex, type Rgb } from '../../src/web/page/palette.js';
 import { CELL, MARKS, NOT_MEASURED, STATES, type State, VALUE_MOST } from '../../src/web/wire.js';
 import { NO_BROWSER } from '../kit/browser.js';
 import { ROOT } from '../kit/places.js';
+import { until } from '../kit/until.js';
 import { todayOf } from '../kit/whole.js';
-import { look, middles } from './browsing.js';
+import { holds, look, middles } from './browsing.js';
 import { MadeWall } from './madewall.js';
 
 const css = readFileSync(join(ROOT, 'src/web/page/page.css'), 'utf8');
@@ -149,5 +150,77 @@ t.test('each state and mark has a form', { skip: NO_BROWSER ?? false }, async t 
     t.same(told, ['recently unhealthy 1', 'held 1', 'odd in a job 1']);
     t.same(complaints, []);
     await page.close();
+  }
+});
+
+t.test('one silent node of 100,000 is seen, and leads to itself', { skip: NO_BROWSER ?? false }, async t => {
+  const phone = { viewport: { width: 390, height: 844 } };
+  const rows = [
+    [512, 195, '?theme=dark', { viewport: { width: 1440, height: 900 } }],
+    [512, 195, '?theme=light', phone],
+    [1, 100_000, '?theme=dark', { viewport: { width: 1280, height: 720 } }],
+    [4, 25_000, '?theme=light', { ...phone, deviceScaleFactor: 2 }],
+    [208, 48, '?theme=dark', { viewport: { width: 1280, height: 720 } }],
+    [512, 195, '?wall&theme=dark', { viewport: { width: 1920, height: 1080 } }],
+  ] as const;
+  for (const [racks, each, query, options] of rows) {
+    const name = `${racks} groups of ${each}, ${query}, ${options.viewport.width} px`;
+    const groups = Array.from({ length: racks }, (_, i) => ({
+      name: `r${i}`,
+      names: Array.from({ length: each }, (_, k) => `r${i}n${k}`),
+    }));
+    const wall = new MadeWall(groups, false);
+    const [rack, node] = [racks >> 1, (each * 2) / 3 - (((each * 2) / 3) % 1)];
+    const silent = `r${rack}n${node}`;
+    wall.silent.add(silent);
+    await wall.listen(t);
+    const { page, complaints, context } = await look(t, wall.url + query, options);
+    const ink = inksOf(query.includes('dark') ? 'dark' : 'light')('silent');
+    /** The pixels of its colour, in square CSS pixels, and their middle on the page. */
+    const seen = () =>
+      page.evaluate<{ area: number; x: number; y: number }>(`(() => {
+      const [cells, marks] = ['#cells', '#marks'].map(id => document.querySelector(id));
+      const canvas = new OffscreenCanvas(cells.width, cells.height);
+      const context = canvas.getContext('2d', { willReadFrequently: true });
+      for (const each of [cells, marks]) context.drawImage(each, 0, 0);
+      const { data } = context.getImageData(0, 0, canvas.width, canvas.height);
+      const at = [];
+      let run = 0;
+      // Letters are thinner.
+      for (let i = 0; i < data.length; i += 4) {
+        run = ${JSON.stringify(ink)}.every((part, k) => Math.abs(part - data[i + k]) < 3) ? run + 1 : 0;
+        if (run >= 11 * devicePixelRatio) at.push(i / 4);
+        if (run === 11 * devicePixelRatio) for (let k = 1; k < run; k++) at.push(i / 4 - k);
+      }
+      const box = cells.getBoundingClientRect();
+      const mean = part => at.reduce((sum, i) => sum + part(i), 0) / at.length / devicePixelRatio;
+      return {
+        area: at.length / devicePixelRatio ** 2,
+        x: box.left + mean(i => i % canvas.width),
+        y: box.top + mean(i => Math.floor(i / canvas.width)),
+      };
+    })()`);
+    const found = await seen();
+    t.ok(found.area >= 36, `${name}: ${found.area} px2`);
+    t.ok(found.area < 2000, `${name}: and no more than its share, ${found.area} px2`);
+    if (!query.includes('wall')) {
+      // The page may have had another size a moment ago.
+      await until('what is under the pointer says so', async () => {
+        const { x, y } = await seen();
+        await page.mouse.move(x, y);
+        return /\b1 silent · CPU \d+ % on average$/.test((await page.textContent('#tip')) ?? '');
+      });
+      await page.mouse.down();
+      await page.mouse.up();
+      if (racks > 4) await holds(page, `location.search.includes('group=r${rack}')`);
+      else await holds(page, `document.querySelector('#here').textContent.startsWith('${silent} · silent')`);
+      t.equal(await page.evaluate(`document.querySelector('#sheet').hidden`), true, name);
+      // Its cell is one of those that can be seen.
+      const [place] = await middles(page, [silent]);
+      await holds(page, `document.querySelector('#ring').offsetWidth >= 6`);
+      t.ok(place !== undefined && place.y >= 0, name);
+    }
+    t.same(complaints, [], name);
+    await context.close();
   }
 });

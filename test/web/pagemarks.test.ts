@@ -48,7 +48,18 @@ const noNats = !process.env.CI && spawnSync('nats-server', ['--version']).status
 const SHORT = ['--uncertain-after', '2s', '--silent-after', '4s'];
 
 t.test('a line is drawn where a marked cell has no marked neighbour', async t => {
-  const block: GroupBlock = { group: 0, first: 2, count: 7, columns: 3, rows: 3, x: 10, y: 20, column: 0, row: 0 };
+  const block: GroupBlock = {
+    group: 0,
+    first: 2,
+    count: 7,
+    places: 7,
+    columns: 3,
+    rows: 3,
+    x: 10,
+    y: 20,
+    column: 0,
+    row: 0,
+  };
   /** Each line as `x,y-x,y`, sorted. */
   const around = (...cells: number[]) => {
     const has = new Uint8Array(10);
@@ -61,7 +72,7 @@ t.test('a line is drawn where a marked cell has no marked neighbour', async t =>
       },
       lineTo: (x: number, y: number) => found.push(`${from}-${x},${y}`),
     };
-    contour(pen, block, { side: 10, wide: 10 }, has, 2, 2);
+    contour(pen, block, { side: 10, wide: 10 }, place => has[block.first + place] === 1, 2, 2);
     return found.sort();
   };
   t.strictSame(around(), []);

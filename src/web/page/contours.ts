@@ -8,19 +8,19 @@ interface LinePen {
   lineTo(x: number, y: number): void;
 }
 
-/** Draws around the cells of a block for which `has` is 1; between cells there are `gap` pixels, and the line is `line` wide. */
+/** Draws around the places of a block for which `has` is true; between cells there are `gap` pixels, and the line is `line` wide. */
 export function contour(
   pen: LinePen,
-  { x, y, first, count, columns }: GroupBlock,
+  { x, y, places, columns }: GroupBlock,
   { side, wide }: Pick<MapPlan, 'side' | 'wide'>,
-  has: Uint8Array,
+  has: (place: number) => boolean,
   gap: number,
   line: number,
 ): void {
-  const isIn = (k: number) => k >= 0 && k < count && has[first + k] === 1;
+  const isIn = (k: number) => k >= 0 && k < places && has(k);
   // In the gap between two cells, or beside the cell, so that the lines of neighbours meet.
   const out = Math.max(gap, line) / 2;
-  for (let k = 0; k < count; k++) {
+  for (let k = 0; k < places; k++) {
     if (!isIn(k)) continue;
     const column = k % columns;
     const [left, top] = [x + column * wide - out, y + Math.floor(k / columns) * side - out];

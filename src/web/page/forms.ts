@@ -33,7 +33,7 @@ function hatch(colour: string, unit: number, way: 0 | 1 | 2, side: number): Canv
 }
 
 /** A cell's box without the gap to the next one. */
-type Box = readonly [x: number, y: number, wide: number, high: number];
+export type Box = readonly [x: number, y: number, wide: number, high: number];
 
 /** Draws forms over cells that have their ground. */
 export class CellForms {

@@ -1,6 +1,6 @@
 // The places of the map's cells: groups are blocks of equal height, side by side on shelves, each with room for its
 // label; cells are as large as possible. All lengths are whole device pixels, so that all cells have the same size.
-// Pure.
+// Where cells are too small to be seen, those of a block that follow one another stand together in one place. Pure.
 
 interface Room {
   readonly width: number;
@@ -16,11 +16,10 @@ interface Room {
   readonly tile: number;
 }
 
-/** A group on the map. Its cells run along its rows; the last row may be short. */
-export interface GroupBlock {
-  readonly group: number;
-  readonly first: number;
-  readonly count: number;
+/** A group on the map. Its places run along its rows; the last row may be short. */
+export interface GroupBlock extends Member {
+  /** Its number of places. */
+  readonly places: number;
   readonly columns: number;
   readonly rows: number;
   readonly x: number;
@@ -34,6 +33,8 @@ export interface MapPlan {
   /** The height of a cell, and its width, which differs only for tiles. */
   readonly side: number;
   readonly wide: number;
+  /** Whether a place has several cells. */
+  readonly isGrained: boolean;
   readonly blocks: readonly GroupBlock[];
   /** The blocks of each shelf, from the top. */
   readonly shelves: readonly (readonly number[])[];
@@ -43,11 +44,20 @@ export interface MapPlan {
   readonly pictureHeight: number;
 }
 
-/** The input of the layout: groups with the indices of their cells. */
+/** The input of the layout: groups with the indices of their cells, of which so many stand together in one place. */
 export interface Member {
   readonly group: number;
   readonly first: number;
   readonly count: number;
+  readonly grain?: number;
+}
+
+const placesOf = ({ count, grain = 1 }: Member) => Math.ceil(count / grain);
+
+/** The place of a cell in its block, and the cells of a place. */
+export const placeOf = ({ first, grain = 1 }: Member, cell: number) => Math.floor((cell - first) / grain);
+export function cellsAt({ first, count, grain = 1 }: Member, place: number): { first: number; count: number } {
+  return { first: first + place * grain, count: Math.min(grain, count - place * grain) };
 }
 
 /** The heights of blocks, in cells, that are tried: all small ones, then in steps of a twentieth. */
@@ -59,8 +69,8 @@ function* heights(most: number): Generator<number> {
 /** How many shelves are needed, and how wide the widest is; Infinity if a block is wider than a shelf. */
 function shelve(members: readonly Member[], rows: number, side: number, room: Room) {
   let [shelves, widest, x] = [1, 0, 0];
-  for (const { count } of members) {
-    const wide = Math.ceil(count / rows) * side;
+  for (const member of members) {
+    const wide = Math.ceil(placesOf(member) / rows) * side;
     if (wide > room.width) return { shelves: Number.POSITIVE_INFINITY, widest };
     if (x > 0 && x + wide > room.width) [shelves, x] = [shelves + 1, 0];
     widest = Math.max(widest, x + wide);
@@ -96,8 +106,9 @@ const ASPECT = 1.5;
 const SLACK = 0.92;
 
 function choose(members: readonly Member[], room: Room): { rows: number; side: number } {
-  const largest = Math.max(1, ...members.map(({ count }) => count));
-  const nodes = members.reduce((sum, { count }) => sum + count, 0);
+  const places = members.map(placesOf);
+  const largest = Math.max(1, ...places);
+  const all = places.reduce((sum, count) => sum + count, 0);
   const tried = [...heights(largest)].map(rows => ({
     rows,
     side: room.height === undefined ? room.least : largestSide(members, rows, room),
@@ -110,7 +121,7 @@ function choose(members: readonly Member[], room: Room): { rows: number; side: n
     if (side < best * SLACK) continue;
     const { shelves, widest } = shelve(members, rows, side, room);
     if (shelves === Number.POSITIVE_INFINITY) continue;
-    const empty = members.reduce((sum, { count }) => sum + Math.ceil(count / rows) * rows - count, 0) / nodes;
+    const empty = places.reduce((sum, count) => sum + Math.ceil(count / rows) * rows - count, 0) / all;
     const shape = Math.abs(Math.log(Math.ceil(largest / rows) / rows / ASPECT));
     const tall = room.height === undefined ? heightOf(shelves, rows, side, room) / room.width : 0;
     const unused = side >= room.tile ? 0 : 1 - widest / room.width;
@@ -126,7 +137,7 @@ export function plan(members: readonly Member[], room: Room): MapPlan {
   const { rows, side } = choose(shownMembers, room);
   const most = Math.max(1, Math.floor(room.width / side));
   // A block that is too wide at this height gets more rows.
-  const columnsOf = ({ count }: Member) => Math.min(most, Math.ceil(count / rows));
+  const columnsOf = (member: Member) => Math.min(most, Math.ceil(placesOf(member) / rows));
   const shelves: number[][] = [[]];
   const columnsIn = [0];
   let x = 0;
@@ -153,8 +164,8 @@ export function plan(members: readonly Member[], room: Room): MapPlan {
     const y = room.label + shelf * (room.label + rows * side + room.gap);
     for (const index of indices) {
       const member = shownMembers[index] as Member;
-      const columns = columnsOf(member);
-      blocks.push({ ...member, columns, rows: Math.ceil(member.count / columns), x, y, column, row: shelf * rows });
+      const [columns, places] = [columnsOf(member), placesOf(member)];
+      blocks.push({ ...member, places, columns, rows: Math.ceil(places / columns), x, y, column, row: shelf * rows });
       column += columns;
       x += columns * wide + room.gap;
     }
@@ -162,7 +173,25 @@ export function plan(members: readonly Member[], room: Room): MapPlan {
   }
   const bottom = Math.max(0, ...blocks.map(block => block.y + block.rows * side));
   const pictureHeight = Math.max(1, ...blocks.map(block => block.row + block.rows));
-  return { side, wide, blocks, shelves, height: bottom, pictureWidth, pictureHeight };
+  const isGrained = blocks.some(({ count, places }) => places < count);
+  return { side, wide, isGrained, blocks, shelves, height: bottom, pictureWidth, pictureHeight };
+}
+
+/** The same where a cell would be smaller than `least`: then a place has a whole group, or as many as leave it `wanted`. */
+export function planSeen(members: readonly Member[], room: Room, least: number, wanted: number): MapPlan {
+  const fine = plan(members, room);
+  if (fine.side >= least) return fine;
+  const grained = (most: number) =>
+    plan(
+      members.map(member => ({ ...member, grain: Math.max(1, Math.min(most, member.count)) })),
+      room,
+    );
+  const whole = grained(Number.POSITIVE_INFINITY);
+  if (whole.side <= 2 * wanted) return whole;
+  for (let grain = Math.ceil((wanted / fine.side) ** 2 / 2); ; grain = Math.ceil(grain * 1.2)) {
+    const made = grained(grain);
+    if (made.side >= wanted) return made;
+  }
 }
 
 /** The block of a cell: blocks are in the order of their cells. */
@@ -178,22 +207,19 @@ export function blockOf({ blocks }: MapPlan, cell: number): GroupBlock | undefin
 }
 
 /** The upper left corner of a cell. */
-export function cornerOf(
-  { side, wide }: MapPlan,
-  { first, columns, x, y }: GroupBlock,
-  cell: number,
-): { x: number; y: number } {
-  const k = cell - first;
+export function cornerOf({ side, wide }: MapPlan, block: GroupBlock, cell: number): { x: number; y: number } {
+  const { columns, x, y } = block;
+  const k = placeOf(block, cell);
   return { x: x + (k % columns) * wide, y: y + Math.floor(k / columns) * side };
 }
 
-/** The cell at a point of the map; undefined if there is none. */
+/** The cell at a point of the map, of several the first; undefined if there is none. */
 export function cellAt({ blocks, side, wide }: MapPlan, x: number, y: number): number | undefined {
   for (const block of blocks) {
     const [column, row] = [Math.floor((x - block.x) / wide), Math.floor((y - block.y) / side)];
     if (column < 0 || row < 0 || column >= block.columns || row >= block.rows) continue;
     const k = row * block.columns + column;
-    return k < block.count ? block.first + k : undefined;
+    return k < block.places ? cellsAt(block, k).first : undefined;
   }
   return undefined;
 }
@@ -211,32 +237,32 @@ export function blockAt({ blocks, side, wide }: MapPlan, x: number, y: number, l
 
 export type ArrowDirection = 'left' | 'right' | 'up' | 'down';
 
-/** The cell that an arrow key leads to; the same cell at the edge of the map. */
+/** The cell that an arrow key leads to, the first of its place; the same cell at the edge of the map. */
 export function next(map: MapPlan, cell: number, direction: ArrowDirection): number {
   const block = blockOf(map, cell);
   if (block === undefined) return map.blocks[0]?.first ?? cell;
+  const place = placeOf(block, cell);
   if (direction === 'left' || direction === 'right') {
-    const to = cell + (direction === 'left' ? -1 : 1);
-    if (blockOf(map, to) === block) return to;
+    const to = place + (direction === 'left' ? -1 : 1);
+    if (to >= 0 && to < block.places) return cellsAt(block, to).first;
     const other = map.blocks[map.blocks.indexOf(block) + (direction === 'left' ? -1 : 1)];
     if (other === undefined) return cell;
-    return direction === 'left' ? other.first + other.count - 1 : other.first;
+    return direction === 'left' ? cellsAt(other, other.places - 1).first : other.first;
   }
-  const to = cell + (direction === 'up' ? -block.columns : block.columns);
-  if (to >= block.first && to < block.first + block.count) return to;
+  const to = place + (direction === 'up' ? -block.columns : block.columns);
+  if (to >= 0 && to < block.places) return cellsAt(block, to).first;
   // The nearest cell on the shelf above or below.
   const at = map.shelves.findIndex(shelf => shelf.some(index => map.blocks[index] === block));
   const shelf = map.shelves[at + (direction === 'up' ? -1 : 1)];
   if (shelf === undefined) {
     // Below a short last row there is nothing; its end is nearest.
-    const last = block.first + block.count - 1;
-    const isShort = Math.floor((cell - block.first) / block.columns) < block.rows - 1;
-    return direction === 'down' && isShort ? last : cell;
+    const isShort = Math.floor(place / block.columns) < block.rows - 1;
+    return direction === 'down' && isShort ? cellsAt(block, block.places - 1).first : cell;
   }
   const middle = cornerOf(map, block, cell).x + map.wide / 2;
   const off = ({ x, columns }: GroupBlock) => Math.max(x - middle, middle - x - columns * map.wide, 0);
   const nearest = shelf.map(index => map.blocks[index] as GroupBlock).reduce((a, b) => (off(b) < off(a) ? b : a));
   const column = Math.min(nearest.columns - 1, Math.max(0, Math.floor((middle - nearest.x) / map.wide)));
   const row = direction === 'up' ? nearest.rows - 1 : 0;
-  return nearest.first + Math.min(nearest.count - 1, row * nearest.columns + column);
+  return cellsAt(nearest, Math.min(nearest.places - 1, row * nearest.columns + column)).first;
 }

@@ -2,7 +2,7 @@
 // style sheet.
 
 import { NOT_MEASURED, STATES, type State, VALUE_MOST } from '../wire.js';
-import { fromHex, mixed, palette, type Rgb, shades, stepOf, type Theme, word } from './palette.js';
+import { fromHex, palette, type Rgb, shades, stepOf, type Theme, word } from './palette.js';
 
 export interface Inks {
   readonly theme: Theme;
@@ -31,14 +31,8 @@ export function readInks(theme: Theme, inHues: boolean): Inks {
   };
 }
 
-/** How much of its colour a cell without room for forms loses if it is not selected. */
-const ASIDE = 0.84;
-
-/** The colour of a cell as a word, by its bits: `words[cell]` while all are shown, `aside[cell]` if not selected. */
-export interface CellInks {
-  readonly words: Uint32Array;
-  readonly aside: Uint32Array;
-}
+/** The colour of a cell as a word, by its bits. */
+export type CellInks = Uint32Array;
 
 /** The ground of a cell on which forms are drawn. `load`: the colour of its reading; undefined: it was not measured. */
 export function groundOf({ page, unhealthy, states }: Inks, bits: number, load: Rgb | undefined): Rgb {
@@ -47,23 +41,15 @@ export function groundOf({ page, unhealthy, states }: Inks, bits: number, load: 
   return state === 'silent' || state === 'uncertain' ? states[state] : page;
 }
 
-/** The colours of all cells. `isTiny`: they have no room for forms, and each state has a plain colour. */
-export function cellInks(inks: Inks, isTiny: boolean): CellInks {
+/** The colours of all cells. */
+export function cellInks(inks: Inks): CellInks {
   const words = new Uint32Array(1 << 16);
-  const aside = new Uint32Array(1 << 16);
-  const ground = (bits: number, load: Rgb | undefined): Rgb => {
-    const state = STATES[bits & 7] ?? 'unknown';
-    return isTiny && state !== 'live' ? inks.states[state] : groundOf(inks, bits, load);
-  };
   for (let bits = 0; bits < 16; bits++) {
-    const steps = [...inks.scale, undefined].map(load => ground(bits, load));
-    const plain = steps.map(word);
-    const dimmed = steps.map(rgb => word(mixed(rgb, inks.page, ASIDE)));
+    const steps = [...inks.scale, undefined].map(load => word(groundOf(inks, bits, load)));
     for (let value = 0; value <= NOT_MEASURED; value++) {
       const step = value > VALUE_MOST ? inks.scale.length : stepOf(value, VALUE_MOST);
-      words[(value << 4) | bits] = plain[step] as number;
-      aside[(value << 4) | bits] = dimmed[step] as number;
+      words[(value << 4) | bits] = steps[step] as number;
     }
   }
-  return { words, aside };
+  return words;
 }

@@ -21,7 +21,7 @@ import { Pace } from './pace.js';
 import { answerTo } from './requests.js';
 import { RiverPart } from './riverpart.js';
 import { RiverView } from './riverview.js';
-import { cellText, eventsOf, Headline, pastText } from './sayings.js';
+import { cellText, eventsOf, Headline, pastText, togetherText } from './sayings.js';
 import { jobChange, meaningOf, refusalOf } from './search.js';
 import { Sheet } from './sheet.js';
 import { tellTab } from './tab.js';
@@ -428,7 +428,11 @@ function tellPages(): void {
   write(byId('tabletitle'), byId('table').querySelector('caption')?.textContent ?? 'Groups');
 }
 
-const nodeText = (cell: number) => cellText(cells, cell, readingNow(), dark.of(cells.names[cell] ?? ''));
+function nodeText(cell: number): string {
+  const together = map.cellsWith(cell);
+  if (together.count > 1) return togetherText(cells, together, readingNow());
+  return cellText(cells, cell, readingNow(), dark.of(cells.names[cell] ?? ''));
+}
 
 function tellHere(): void {
   const { cursor } = map;
@@ -475,6 +479,21 @@ function openNode(cell: number): void {
   if (name !== undefined) go({ node: name, at: name });
 }
 
+/** Opens what is at a place of the map: a node, a group, or of other nodes that stand together each, the worst in sight. */
+function openAt(cell: number): void {
+  const { first, count } = map.cellsWith(cell);
+  const group = cells.layout.groups.find(each => each.first === first && each.count === count);
+  if (count === 1) openNode(cell);
+  else if (group !== undefined && members().length > 1) go({ group: group.name ?? 'others', page: undefined });
+  else {
+    const [worst = cells.names[first]] = unwellOf(
+      cells,
+      Uint32Array.from({ length: count }, (_, i) => first + i),
+    );
+    go({ zoom: ZOOMS[0], at: worst });
+  }
+}
+
 function openJob(job: Partial<JobInfo> & Pick<JobInfo, 'id'>): void {
   go({ ...WHOLE, ...jobChange(job) });
 }
@@ -488,9 +507,10 @@ function closeSheet(): void {
   field.focus();
 }
 
-function moveTo(cell: number): void {
+function moveTo(cell: number, isAlone = false): void {
   const name = cells.names[cell];
   if (name === undefined) return;
+  while (isAlone && map.cellsWith(cell).count > 1) openAt(cell);
   view = { ...view, at: name };
   replaceSoon();
   map.cursor = cell;
@@ -501,7 +521,7 @@ function moveTo(cell: number): void {
 
 /** One step of zoom: +1 larger, -1 smaller cells, down to those that fit. */
 function zoom(step: 1 | -1): void {
-  const side = () => (map.plan?.side ?? 1) / (window.devicePixelRatio || 1);
+  const side = () => (map.plan?.isGrained ? 1 : (map.plan?.side ?? 1) / (window.devicePixelRatio || 1));
   const larger = ZOOMS.filter(size => size > side());
   const smaller = ZOOMS.filter(size => size < (view.zoom ?? 0));
   go({ zoom: step === 1 ? (larger[0] ?? view.zoom) : smaller.at(-1) }, false);
@@ -510,7 +530,7 @@ function zoom(step: 1 | -1): void {
 
 listen({
   ...{ field, map, flow, table, sheet, cells, changes },
-  ...{ view: () => view, go, moveTo, openNode, closeSheet, zoom, nodeText, flowText: at => river.textAt(at) },
+  ...{ view: () => view, go, moveTo, openAt, closeSheet, zoom, nodeText, flowText: at => river.textAt(at) },
   toggleTheme: () => go({ theme: themeNow() === 'dark' ? 'light' : 'dark' }, false),
   tell: what => {
     unfollowed = [what];

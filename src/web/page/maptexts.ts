@@ -4,12 +4,16 @@ import { cut, oneLine } from '../../text/unseen.js';
 import { numberOf, type ReadingInfo, STATES, type State } from '../wire.js';
 import { type Cells, isMeasured, stateOf, valueIn } from './cells.js';
 import { quantity } from './formats.js';
+import type { Box } from './forms.js';
 import { cornerOf, type GroupBlock, type MapPlan } from './geometry.js';
 import type { Inks } from './inks.js';
 import { css, type Rgb } from './palette.js';
 
 /** The side of a cell, in CSS pixels, from which on its name stands on it. */
 export const NAMES_FROM = 72;
+/** Of nodes that stand together: the least height of the bar of those that are not well, and its area, in CSS pixels. */
+const BAR_LEAST = 3;
+const BAR_AREA = 36;
 /** Smaller letters cannot be read, in CSS pixels. */
 const LETTERS_LEAST = 7;
 const FONT = 'system-ui, sans-serif';
@@ -83,17 +87,22 @@ export function drawTiles(
   }
 }
 
-/** The worst state in a block, as a word, and its count; undefined: all is well. */
-function worstOf(
-  { data, inks }: MapPen,
-  { first, count }: GroupBlock,
-): { word: State | 'unhealthy'; number: number; ink: Rgb } | undefined {
+/** The worst state of some nodes, as a word, and how many have it. */
+interface Worst {
+  readonly word: State | 'unhealthy';
+  readonly number: number;
+  readonly ink: Rgb;
+}
+
+/** Undefined: all is well. */
+function worstOf({ data, inks }: MapPen, { first, count }: Pick<GroupBlock, 'first' | 'count'>): Worst | undefined {
   const { states, unhealthy } = data.tally(first, count);
-  for (const state of ['silent', 'unknown', 'uncertain', 'never', 'left'] as const) {
-    const number = states[STATES.indexOf(state)] as number;
-    if (number > 0) return { word: state, number, ink: inks.states[state] };
+  for (const word of ['silent', 'unknown', 'uncertain', 'unhealthy', 'never', 'left'] as const) {
+    const isIll = word === 'unhealthy';
+    const number = isIll ? unhealthy : (states[STATES.indexOf(word)] as number);
+    if (number > 0) return { word, number, ink: isIll ? inks.unhealthy : inks.states[word] };
   }
-  return unhealthy > 0 ? { word: 'unhealthy', number: unhealthy, ink: inks.unhealthy } : undefined;
+  return undefined;
 }
 
 /** The name of a group over its block, and what is wrong in it. `size`: the font's, in canvas pixels. */
@@ -123,7 +132,7 @@ export function drawLabel(pen: MapPen, block: GroupBlock, size: number, width: n
 
 /** Without labels: a frame around a block with trouble, and the count if there is room. */
 export function drawTag(pen: MapPen, block: GroupBlock, width: number, height: number): void {
-  const { context, inks, unit } = pen;
+  const { context, unit } = pen;
   const worst = worstOf(pen, block);
   if (worst === undefined || worst.word === 'unhealthy') return;
   const { x, y } = block;
@@ -131,7 +140,31 @@ export function drawTag(pen: MapPen, block: GroupBlock, width: number, height: n
   context.strokeStyle = css(worst.ink);
   context.lineWidth = line;
   context.strokeRect(x - line, y - line, width + 2 * line, height + 2 * line);
-  const text = String(worst.number);
+  drawNumber(pen, worst, [x, y, width, height]);
+}
+
+/** Of nodes that stand together: a bar with the share of those in the worst state, and their number. */
+export function drawShare(pen: MapPen, nodes: Pick<GroupBlock, 'first' | 'count'>, box: Box): void {
+  const { context, inks, unit, data } = pen;
+  const [x, y, wide, high] = box;
+  const worst = worstOf(pen, nodes);
+  if (worst === undefined) {
+    if (data.tally(nodes.first, nodes.count).measured > 0) return;
+    context.strokeStyle = css(inks.muted);
+    context.lineWidth = unit;
+    context.strokeRect(x + unit / 2, y + unit / 2, wide - unit, high - unit);
+    return;
+  }
+  const least = Math.max(BAR_LEAST * unit, (BAR_AREA * unit * unit) / wide);
+  const tall = Math.min(high, Math.ceil(Math.max(least, (high * worst.number) / nodes.count)));
+  context.fillStyle = css(worst.ink);
+  context.fillRect(x, y + high - tall, wide, tall);
+  drawNumber(pen, worst, box);
+}
+
+/** How many are not well, in the middle, if it can be read. */
+function drawNumber({ context, inks, unit }: MapPen, { number, ink }: Worst, [x, y, width, height]: Box): void {
+  const text = String(number);
   const size = Math.min(height * 0.55, (width / text.length) * 1.1, 26 * unit);
   if (size < 8 * unit) return;
   context.font = `700 ${size}px ${FONT}`;
@@ -142,7 +175,7 @@ export function drawTag(pen: MapPen, block: GroupBlock, width: number, height: n
   context.beginPath();
   context.roundRect(x + (width - wide) / 2, y + height / 2 - size * 0.62, wide, size * 1.2, size * 0.2);
   context.fill();
-  context.fillStyle = css(worst.ink);
+  context.fillStyle = css(ink);
   context.fillText(text, x + width / 2, y + height / 2 + size * 0.04);
 }
 

@@ -2,19 +2,33 @@
 // it everything else: gaps, hatching, outlines, labels, values on large tiles. Each is drawn only when something on it
 // changes.
 
-import { NOT_MEASURED, type ReadingInfo } from '../wire.js';
+import { CELL, NOT_MEASURED, type ReadingInfo } from '../wire.js';
 import { type Cells, type Changed, LIVE } from './cells.js';
 import { contour } from './contours.js';
 import { oncePerFrame, surface } from './dom.js';
 import { CellForms } from './forms.js';
-import { blockAt, blockOf, cellAt, cornerOf, type GroupBlock, type MapPlan, type Member, plan } from './geometry.js';
+import {
+  blockAt,
+  blockOf,
+  cellAt,
+  cellsAt,
+  cornerOf,
+  type GroupBlock,
+  type MapPlan,
+  type Member,
+  placeOf,
+  planSeen,
+} from './geometry.js';
 import { type CellInks, cellInks, type Inks } from './inks.js';
-import { drawLabel, drawTag, drawTiles, NAMES_FROM } from './maptexts.js';
+import { drawLabel, drawShare, drawTag, drawTiles, NAMES_FROM } from './maptexts.js';
 import { css, type Rgb } from './palette.js';
 
-/** The sides of cells, in CSS pixels, from which on there are forms, gaps and values on them; and the largest side. */
-const FORMS_FROM = 6;
-const GAPS_FROM = 4;
+/**
+ * The sides of cells, in CSS pixels, below which several stand together, with places of that size; from which on there
+ * are values on them; and the largest side.
+ */
+const SEEN_FROM = 6;
+const TOGETHER = 20;
 const VALUES_FROM = 40;
 const SIDE_MOST = 176;
 /** The font size of a group's label, px, at a desk; and the number of groups above which a wall has no labels. */
@@ -24,10 +38,10 @@ const CROWD_LETTERS = 10.5;
 /** In font sizes: the room for a label, and the least width of a block with a label. */
 const LABEL_ROOM = 1.65;
 const LABELLED_FROM = 2.8;
-/** The distance between blocks, px: with labels; among many blocks; without labels; for cells without gaps. */
-const GAPS = { labelled: 12, crowded: 8, plain: 6, tiny: 4 } as const;
+/** The distance between blocks, px: with labels; among many blocks; without labels. */
+const GAPS = { labelled: 12, crowded: 8, plain: 6 } as const;
 /** A live cell without any measured value. */
-const NOTHING = (NOT_MEASURED << 4) | LIVE;
+const NOTHING = (NOT_MEASURED << CELL.valueShift) | LIVE;
 /** The block of a cell that is not on the map. */
 const NOWHERE = 0xffffffff;
 
@@ -157,11 +171,14 @@ export class MapView {
     this.#letters = isCrowd ? CROWD_LETTERS : (this.#wallLetters ?? LETTERS);
     this.#label = isOne || (isCrowd && this.#wallLetters !== undefined) ? 0 : Math.round(this.#letters * LABEL_ROOM);
     const gap = this.#label === 0 ? GAPS.plain : isCrowd ? GAPS.crowded : GAPS.labelled;
-    let made = plan(this.#members, room(this.#label, gap));
+    const planned = (label: number, gap: number) =>
+      planSeen(this.#members, room(label, gap), px(SEEN_FROM), px(TOGETHER));
+    let made = planned(this.#label, gap);
     const narrow = made.blocks.filter(({ columns }) => columns * made.wide < px(this.#letters * LABELLED_FROM)).length;
-    if (this.#label > 0 && narrow > made.blocks.length / 2) {
+    const areGroups = made.isGrained && made.blocks.every(({ places }) => places === 1);
+    if (this.#label > 0 && (areGroups || narrow > made.blocks.length / 2)) {
       this.#label = 0;
-      made = plan(this.#members, room(0, made.side < px(GAPS_FROM) ? GAPS.tiny : GAPS.plain));
+      made = planned(0, GAPS.plain);
     }
     this.plan = made;
     this.#unit = unit;
@@ -189,16 +206,19 @@ export class MapView {
     this.#blocks = new Uint32Array(count).fill(NOWHERE);
     this.#forms = new Uint16Array(count);
     this.#dirty = new Uint8Array(made.blocks.length);
-    for (const [index, { first, count: size, columns, column, row }] of made.blocks.entries())
-      for (let k = 0; k < size; k++) {
-        this.#places[first + k] = (row + Math.floor(k / columns)) * made.pictureWidth + column + (k % columns);
-        this.#blocks[first + k] = index;
+    for (const [index, block] of made.blocks.entries()) {
+      const { first, count: size, columns, column, row } = block;
+      for (let cell = first; cell < first + size; cell++) {
+        const k = placeOf(block, cell);
+        this.#places[cell] = (row + Math.floor(k / columns)) * made.pictureWidth + column + (k % columns);
+        this.#blocks[cell] = index;
       }
+    }
   }
 
   #repaint(): void {
     if (this.#inks === undefined || this.plan === undefined) return;
-    this.#cellInks = cellInks(this.#inks, this.plan.side < FORMS_FROM * this.#unit);
+    this.#cellInks = cellInks(this.#inks);
     this.#painter = new CellForms(this.#inks, this.#unit, this.plan.side);
     this.#redrawAll();
   }
@@ -228,22 +248,33 @@ export class MapView {
     }
   }
 
-  /** Writes the colour of a cell into the picture; returns false for one that is not on the map. */
-  #painterOf(plan: MapPlan, { words, aside }: CellInks, values: Uint16Array): (cell: number) => boolean {
+  /**
+   * Writes the colour of a cell into the picture; returns false for one that is not on the map. Cells that stand together
+   * are painted together, before they are drawn.
+   */
+  #painterOf({ isGrained }: MapPlan, words: CellInks, values: Uint16Array): (cell: number) => boolean {
     const [places, blocks, picture, selected, own] = [
       ...([this.#places, this.#blocks, this.#words] as const),
       ...([this.#selected, this.#own] as const),
     ];
-    const isTiny = plan.side < FORMS_FROM * this.#unit;
     return cell => {
       if (blocks[cell] === NOWHERE) return false;
+      if (isGrained) return true;
       const value = values[cell] as number;
-      const isAside = selected !== undefined && selected[cell] !== 1;
-      const isOwn = own !== undefined && !isAside && (value & 15) === LIVE;
-      const word = isOwn ? own[cell] || words[NOTHING] : (isAside && isTiny ? aside : words)[value];
-      picture[places[cell] as number] = word as number;
+      const isOwn = own !== undefined && selected?.[cell] !== 0 && (value & 15) === LIVE;
+      picture[places[cell] as number] = (isOwn ? own[cell] || words[NOTHING] : words[value]) as number;
       return true;
     };
+  }
+
+  /** Where cells stand together: the mean of the readings, or the colour of the one in the middle. */
+  #paintPlaces(block: GroupBlock, words: CellInks, data: Cells): void {
+    for (let place = 0; place < block.places; place++) {
+      const { first, count } = cellsAt(block, place);
+      const { measured, sum } = data.tally(first, count);
+      const mean = measured === 0 ? NOTHING : (Math.round(sum / measured) << CELL.valueShift) | LIVE;
+      this.#words[this.#places[first] as number] = this.#own?.[first + (count >> 1)] || (words[mean] as number);
+    }
   }
 
   #draw(): void {
@@ -257,6 +288,8 @@ export class MapView {
       this.#isAllOld = false;
     }
     if (this.#dirty.includes(1)) {
+      if (plan.isGrained)
+        for (const [i, block] of plan.blocks.entries()) if (this.#dirty[i] === 1) this.#paintPlaces(block, inks, data);
       surface(this.#picture).putImageData(this.#image, 0, 0);
       this.#lower.imageSmoothingEnabled = false;
       for (const block of this.#inSight(plan)) {
@@ -286,11 +319,10 @@ export class MapView {
     const context = this.#upper;
     const { side, wide } = plan;
     const unit = this.#unit;
-    const gap = side >= GAPS_FROM * unit ? Math.max(1, Math.round(side * 0.06)) : 0;
+    const gap = Math.max(1, Math.round(side * 0.06));
     context.clearRect(0, 0, this.elements.marks.width, this.elements.marks.height);
     context.save();
     context.translate(0, -this.#top);
-    const hasForms = side >= FORMS_FROM * unit;
     const pen = { context, inks, unit, data };
     const tiles = {
       reading: this.#reading,
@@ -298,31 +330,33 @@ export class MapView {
         const place = 4 * (this.#places[cell] as number);
         return [...this.#image.data.subarray(place, place + 3)] as unknown as Rgb;
       },
-      isAside: (cell: number) => this.#isAside(cell),
+      isAside: (cell: number) => this.#isAside(cell, 1),
     };
     for (const block of this.#inSight(plan)) {
-      const { columns, first, count } = block;
-      for (let cell = first; cell < first + count; cell++) {
-        const form = data.formOf(cell);
-        this.#forms[cell] = form;
-        const isAside = this.#isAside(cell);
-        if (!hasForms || (form === LIVE && !isAside)) continue;
-        const at = cornerOf(plan, block, cell);
+      const { columns, places } = block;
+      for (let place = 0; place < places; place++) {
+        const { first, count } = cellsAt(block, place);
+        for (let cell = first; cell < first + count; cell++) this.#forms[cell] = data.formOf(cell);
+        const isAside = this.#isAside(first, count);
+        if (count === 1 && this.#forms[first] === LIVE && !isAside) continue;
+        const at = cornerOf(plan, block, first);
         const box = [at.x, at.y, wide - gap, side - gap] as const;
         if (isAside) this.#painter?.shrink(context, box);
-        else this.#painter?.draw(context, data.values[cell] as number, data.marks[cell] as number, box);
+        else if (plan.isGrained) drawShare(pen, { first, count }, box);
+        else this.#painter?.draw(context, data.values[first] as number, data.marks[first] as number, box);
       }
-      if (gap > 0) this.#drawGaps(context, block, plan, gap, inks.page);
-      if (side >= VALUES_FROM * unit) drawTiles(pen, plan, block, gap, tiles);
+      this.#drawGaps(context, block, plan, gap, inks.page);
+      if (side >= VALUES_FROM * unit && !plan.isGrained) drawTiles(pen, plan, block, gap, tiles);
       for (const outline of this.#outlines) this.#drawOutline(context, plan, block, gap, outline);
       if (this.#label > 0) drawLabel(pen, block, this.#letters * unit, columns * wide - gap);
-      else if (plan.blocks.length > 1) drawTag(pen, block, columns * wide - gap, block.rows * side - gap);
+      else if (plan.blocks.length > 1 && !plan.isGrained)
+        drawTag(pen, block, columns * wide - gap, block.rows * side - gap);
     }
     context.restore();
   }
 
-  #isAside(cell: number): boolean {
-    return this.#selected !== undefined && this.#selected[cell] !== 1;
+  #isAside(first: number, count: number): boolean {
+    return this.#selected?.subarray(first, first + count).includes(1) === false;
   }
 
   /** Lines between cells, in the colour of the page. */
@@ -333,7 +367,7 @@ export class MapView {
     gap: number,
     page: Rgb,
   ): void {
-    const { x, y, columns, rows, count } = block;
+    const { x, y, columns, rows, places } = block;
     context.fillStyle = css(page);
     for (let column = 1; column <= columns; column++) context.fillRect(x + column * wide - gap, y, gap, rows * side);
     for (let row = 1; row <= rows; row++) context.fillRect(x, y + row * side - gap, columns * wide, gap);
@@ -341,7 +375,7 @@ export class MapView {
     // Round corners on cells that are large enough.
     const round = Math.min(side * 0.09, 8 * this.#unit);
     context.beginPath();
-    for (let k = 0; k < count; k++) {
+    for (let k = 0; k < places; k++) {
       const [left, top] = [x + (k % columns) * wide, y + Math.floor(k / columns) * side];
       context.rect(left, top, wide - gap, side - gap);
       context.roundRect(left, top, wide - gap, side - gap, round);
@@ -358,7 +392,7 @@ export class MapView {
     { cells, ink }: Outline,
   ): void {
     const inks = this.#inks as Inks;
-    const line = Math.max(1, Math.round((plan.side >= FORMS_FROM * this.#unit ? 2 : 1) * this.#unit));
+    const line = Math.max(1, Math.round(2 * this.#unit));
     // At the edge of the map there is no room beside a cell.
     const right = this.elements.marks.width - line / 2;
     const bottom = Math.max(this.elements.marks.height, plan.height) - line / 2;
@@ -371,7 +405,11 @@ export class MapView {
       lineTo: (x: number, y: number) => context.lineTo(...at(x, y)),
     };
     context.beginPath();
-    contour(pen, block, plan, cells, gap, line);
+    const has = (place: number) => {
+      const { first, count } = cellsAt(block, place);
+      return cells.subarray(first, first + count).includes(1);
+    };
+    contour(pen, block, plan, has, gap, line);
     context.lineCap = 'square';
     for (const [colour, width] of [
       [inks.page, line + 2 * this.#unit],
@@ -387,6 +425,12 @@ export class MapView {
   cellAt(clientX: number, clientY: number): number | undefined {
     const at = this.#inside(clientX, clientY);
     return this.plan === undefined ? undefined : cellAt(this.plan, at.x, at.y);
+  }
+
+  /** The cells that stand together with this one. */
+  cellsWith(cell: number): { readonly first: number; readonly count: number } {
+    const block = this.plan && blockOf(this.plan, cell);
+    return block === undefined ? { first: cell, count: 1 } : cellsAt(block, placeOf(block, cell));
   }
 
   /** The group whose label or block is under a point of the page. */

@@ -1,11 +1,11 @@
 // What the page says of all nodes, and of one: the line of status, its beginning in large letters; the line about a cell.
 
 import type { KeptEvent } from '../../presentation/shapes.js';
-import { NameRanges } from '../../text/hostlists.js';
+import { fold, NameRanges } from '../../text/hostlists.js';
 import { numberOf, type ReadingInfo, STATES, type WallHead } from '../wire.js';
 import { type Cells, isMeasured, isUnhealthy, stateOf, valueIn } from './cells.js';
 import { byId, make, oneLine, show, write } from './dom.js';
-import { moment, quantity } from './formats.js';
+import { count, moment, plural, quantity } from './formats.js';
 import { answerTo } from './requests.js';
 
 /** So many events are told of a line of trouble that is over. */
@@ -48,6 +48,23 @@ export function cellText(
       : `${reading.title} ${quantity(numberOf(reading, valueIn(bits)), reading.unit)}${state === 'live' ? '' : ' when last heard'}`;
   const behind = link === undefined ? [] : [`behind ${link}, on which nothing is heard`];
   return [cells.names[cell] ?? '?', state, ...(isUnhealthy(bits) ? ['unhealthy'] : []), value, ...behind].join(' · ');
+}
+
+/** A line about nodes that stand together on the map. */
+export function togetherText(
+  cells: Cells,
+  { first, count: size }: { readonly first: number; readonly count: number },
+  reading: ReadingInfo | undefined,
+): string {
+  const { states, unhealthy, measured, sum } = cells.tally(first, size);
+  const name = cells.layout.groups.find(group => group.first === first && group.count === size)?.name;
+  const told = [...STATES.entries()].flatMap(([i, state]) => (states[i] ? [`${count(states[i])} ${state}`] : []));
+  const mean =
+    reading === undefined || measured === 0
+      ? `${reading?.title ?? 'reading'} not measured`
+      : `${reading.title} ${quantity(numberOf(reading, sum / measured), reading.unit)} on average`;
+  const parts = [name ?? fold(cells.names.slice(first, first + size)), plural(size), ...told];
+  return [...parts, ...(unhealthy > 0 ? [`${count(unhealthy)} unhealthy`] : []), mean].join(' · ');
 }
 
 /** The events of kinds of trouble that have other names. */

@@ -22,8 +22,9 @@ interface PageParts {
   readonly changes: ChangeList;
   readonly view: () => PageView;
   readonly go: (change: Partial<{ -readonly [K in keyof PageView]: PageView[K] | undefined }>, isNew?: boolean) => void;
-  readonly moveTo: (cell: number) => void;
-  readonly openNode: (cell: number) => void;
+  /** `isAlone`: where it stands with others that part of the map is opened in which it does not. */
+  readonly moveTo: (cell: number, isAlone?: boolean) => void;
+  readonly openAt: (cell: number) => void;
   readonly closeSheet: () => void;
   readonly zoom: (step: 1 | -1) => void;
   readonly toggleTheme: () => void;
@@ -63,7 +64,7 @@ export function listen(page: PageParts): void {
   listenToPointer(page);
 }
 
-function listenToKeys({ field, map, sheet, changes, view, go, moveTo, openNode, closeSheet, zoom }: PageParts): void {
+function listenToKeys({ field, map, sheet, changes, view, go, moveTo, openAt, closeSheet, zoom }: PageParts): void {
   field.addEventListener('keydown', event => {
     const { plan, cursor } = map;
     if (plan === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -73,7 +74,7 @@ function listenToKeys({ field, map, sheet, changes, view, go, moveTo, openNode, 
     if (arrow !== undefined) moveTo(cursor === undefined ? (first?.first ?? 0) : next(plan, cursor, arrow));
     else if (event.key === 'Home' && first !== undefined) moveTo(first.first);
     else if (event.key === 'End' && last !== undefined) moveTo(last.first + last.count - 1);
-    else if (event.key === 'Enter' && cursor !== undefined) openNode(cursor);
+    else if (event.key === 'Enter' && cursor !== undefined) openAt(cursor);
     else return;
     event.preventDefault();
   });
@@ -114,7 +115,7 @@ function listenToControls({ field, table, view, go, moveTo, zoom, toggleTheme, t
         return;
       }
       go({ ...plain, where: view().where, ...meaning.change });
-      if (meaning.cell !== undefined) moveTo(meaning.cell);
+      if (meaning.cell !== undefined) moveTo(meaning.cell, meaning.change.select === undefined);
       if (meaning.said !== undefined) tell(meaning.said);
     }
     field.focus();
@@ -137,7 +138,7 @@ function listenToControls({ field, table, view, go, moveTo, zoom, toggleTheme, t
 }
 
 function listenToPointer(page: PageParts): void {
-  const { field, map, flow, changes, cells, go, moveTo, openNode, nodeText, flowText } = page;
+  const { field, map, flow, changes, cells, go, moveTo, openAt, nodeText, flowText } = page;
   let lastPointer = 'mouse';
   field.addEventListener('pointermove', ({ clientX, clientY, pointerType }) => {
     if (pointerType === 'touch') return;
@@ -156,7 +157,7 @@ function listenToPointer(page: PageParts): void {
       // A first tap shows what is under the finger, a second one opens it.
       const isSecond = map.cursor === cell;
       moveTo(cell);
-      if (lastPointer !== 'touch' || isSecond) openNode(cell);
+      if (lastPointer !== 'touch' || isSecond) openAt(cell);
       return;
     }
     const group = map.groupAt(clientX, clientY);
