@@ -117,9 +117,11 @@ t.test('each state and mark has a form', { skip: NO_BROWSER ?? false }, async t 
     await wall.listen(t);
     const { page, complaints } = await look(t, `${wall.url}?theme=${theme}`);
     const boxes = await middles(page, ['n1', `n${names.length}`]);
-    const wide = await page.evaluate<number>(`document.querySelector('#ring').offsetWidth`);
+    const [wide, high] = await page.evaluate<[number, number]>(
+      `(({ offsetWidth, offsetHeight }) => [offsetWidth, offsetHeight])(document.querySelector('#ring'))`,
+    );
     const [first, last] = boxes as [(typeof boxes)[number], (typeof boxes)[number]];
-    const [right, down] = [last.x - first.x, last.y - first.y].map(each => Math.round(each / wide)) as [number, number];
+    const [right, down] = [Math.round((last.x - first.x) / wide), Math.round((last.y - first.y) / high)];
     const columns = down === 0 ? names.length : (names.length - 1 - right) / down;
     /** The pixels of each cell, in the order of the names. */
     const pictures = await page.evaluate<number[][]>(`(() => {
@@ -129,8 +131,8 @@ t.test('each state and mark has a form', { skip: NO_BROWSER ?? false }, async t 
         for (const each of [cells, marks]) context.drawImage(each, 0, 0);
         return ${JSON.stringify(names)}.map((_, i) => {
           const x = ${first.x} + (i % ${columns}) * ${wide} - ${wide} / 2;
-          const y = ${first.y} + Math.floor(i / ${columns}) * ${wide} - ${wide} / 2;
-          return [...context.getImageData(x, y, ${wide} - 1, ${wide} - 1).data];
+          const y = ${first.y} + Math.floor(i / ${columns}) * ${high} - ${high} / 2;
+          return [...context.getImageData(x, y, ${wide} - 1, ${high} - 1).data];
         });
       })()`);
     const differs = (a: readonly number[], b: readonly number[]) =>

@@ -139,7 +139,8 @@ export class ChangeList {
     const source = journal ? 'From the journal,' : `Without a journal (${why}):`;
     const from = this.#sinceMs === undefined ? '' : `${source} since ${clock(this.#sinceMs)}${began}`;
     const about = this.#about === undefined ? '' : `; of all nodes, about ${clock(this.#about)}`;
-    const only = this.#minute === undefined ? about : `; only ${minute(this.#minute * MINUTE_MS)}, as marked above`;
+    const only =
+      this.#minute === undefined ? about : `; only ${minute(this.#minute * MINUTE_MS)}, as marked on the river`;
     const more = lines.length > SHOWN ? `; the last ${SHOWN} of ${plural(lines.length, 'line')}` : '';
     write(byId('changedsince'), `${from}${only}${more}${lines.length === 0 && from !== '' ? ': nothing' : ''}`);
     const shown = lines.slice(0, SHOWN);

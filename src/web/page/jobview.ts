@@ -10,6 +10,9 @@ import { count, NOTHING, quantity } from './formats.js';
 import { colourOf, type Rgb, type Theme, word } from './palette.js';
 import { answerTo } from './requests.js';
 
+/** Said wherever somebody looks for one. */
+export const NO_JOBS = 'jobs are not shown here; the administrator can start beoboard web with --show-jobs';
+
 /** How often jobs are asked for, ms. */
 const EVERY_MS = 5000;
 /** Others have no row in the table. */
@@ -111,12 +114,12 @@ export class JobView {
     this.#asked = asked;
     const served = LISTS.filter(list => this.#isServed || list === 'odd');
     const list = served.find(each => each === asked) ?? (this.#isServed ? 'jobs' : undefined);
-    if (list === this.#list) return;
+    if (list === this.#list && list !== undefined) return;
     this.#list = list;
     clearTimeout(this.#timer);
     show(byId('jobsframe'), list !== undefined);
     for (const each of LISTS) set(byId(`list${each}`), { 'aria-pressed': String(each === list) });
-    write(byId('jobsage'), '');
+    write(byId('jobsage'), list === undefined ? NO_JOBS : '');
     if (list === undefined) return;
     set(byId('jobs'), { class: list });
     this.#head.replaceChildren(...COLUMNS[list].map(([title]) => make('th', { scope: 'col' }, title)));

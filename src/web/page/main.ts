@@ -231,8 +231,6 @@ function greet(said: Hello): void {
   if (select.options.length !== options.length)
     select.replaceChildren(...options.map(([value, title]) => make('option', { value }, title)));
   jobs.isServed = said.jobs;
-  write(byId('troublejobs'), said.jobs ? 'Jobs and users' : 'Jobs: not shown');
-  byId('troublejobs').title = said.jobs ? '' : 'beoboard web shows them with --show-jobs';
   const by = byId<HTMLInputElement>('by');
   if (document.activeElement !== by) by.value = view.by ?? '';
   by.placeholder = oneLine(said.by ?? 'no groups');
@@ -575,16 +573,18 @@ darkness.addEventListener('change', setTheme);
 
 /** The river's share of a wall's height. */
 const WALL_RIVER = 0.14;
-const MANY = 50_000;
+/** The heights at a desk of all but map and list, and of a line of the list, px. */
+const DESK = { head: 264, line: 39 } as const;
 /** The room for map and river depends on the window and the number of nodes only, so that no words move a cell. */
 function measure(): void {
   map.letters = view.wall ? Math.max(12, Math.round(innerHeight / 56)) : undefined;
-  // At a desk the river can be seen below it, unless that many cells need the room.
-  const isRoomy = innerWidth >= 600 && cells.layout.count < MANY;
-  const atDesk = isRoomy ? Math.max(innerHeight * 0.3, innerHeight * 0.62 - 205) : innerHeight * 0.54;
+  // At a desk it ends where the window does, below the highest list, which is beside it if there are three columns.
+  const [isDesk, hasThree] = [innerWidth >= 1280, innerWidth >= 2400];
+  const above = hasThree ? DESK.head : DESK.head + trouble.mostLines * DESK.line;
+  const atDesk = Math.max(innerHeight * 0.3, isDesk ? innerHeight - above : innerHeight * 0.54);
   map.height = view.wall ? byId('map').clientHeight : Math.round(atDesk);
   if (view.wall) flow.fit(Math.round(innerHeight * WALL_RIVER), innerHeight);
-  else flow.fit(Math.round(innerHeight * 0.42));
+  else flow.fit(Math.round(innerHeight * (isDesk ? 0.3 : 0.42)));
   headline.fit();
   trouble.layOut();
 }

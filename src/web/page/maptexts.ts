@@ -130,19 +130,6 @@ export function drawLabel(pen: MapPen, block: GroupBlock, size: number, width: n
   context.fillRect(x, y - 3 * unit, width, 2 * unit);
 }
 
-/** Without labels: a frame around a block with trouble, and the count if there is room. */
-export function drawTag(pen: MapPen, block: GroupBlock, width: number, height: number): void {
-  const { context, unit } = pen;
-  const worst = worstOf(pen, block);
-  if (worst === undefined || worst.word === 'unhealthy') return;
-  const { x, y } = block;
-  const line = Math.max(1, Math.round(1.5 * unit));
-  context.strokeStyle = css(worst.ink);
-  context.lineWidth = line;
-  context.strokeRect(x - line, y - line, width + 2 * line, height + 2 * line);
-  drawNumber(pen, worst, [x, y, width, height]);
-}
-
 /** Of nodes that stand together: a bar with the share of those in the worst state, and their number. */
 export function drawShare(pen: MapPen, nodes: Pick<GroupBlock, 'first' | 'count'>, box: Box): void {
   const { context, inks, unit, data } = pen;
@@ -159,24 +146,20 @@ export function drawShare(pen: MapPen, nodes: Pick<GroupBlock, 'first' | 'count'
   const tall = Math.min(high, Math.ceil(Math.max(least, (high * worst.number) / nodes.count)));
   context.fillStyle = css(worst.ink);
   context.fillRect(x, y + high - tall, wide, tall);
-  drawNumber(pen, worst, box);
-}
-
-/** How many are not well, in the middle, if it can be read. */
-function drawNumber({ context, inks, unit }: MapPen, { number, ink }: Worst, [x, y, width, height]: Box): void {
-  const text = String(number);
-  const size = Math.min(height * 0.55, (width / text.length) * 1.1, 26 * unit);
+  // How many they are, if it can be read.
+  const text = String(worst.number);
+  const size = Math.min(high * 0.55, (wide / text.length) * 1.1, 26 * unit);
   if (size < 8 * unit) return;
   context.font = `700 ${size}px ${FONT}`;
   context.textBaseline = 'middle';
   context.textAlign = 'center';
-  const wide = context.measureText(text).width + size * 0.5;
+  const ground = context.measureText(text).width + size * 0.5;
   context.fillStyle = css(inks.page);
   context.beginPath();
-  context.roundRect(x + (width - wide) / 2, y + height / 2 - size * 0.62, wide, size * 1.2, size * 0.2);
+  context.roundRect(x + (wide - ground) / 2, y + high / 2 - size * 0.62, ground, size * 1.2, size * 0.2);
   context.fill();
-  context.fillStyle = css(ink);
-  context.fillText(text, x + width / 2, y + height / 2 + size * 0.04);
+  context.fillStyle = css(worst.ink);
+  context.fillText(text, x + wide / 2, y + high / 2 + size * 0.04);
 }
 
 /** Black or white, whichever has more contrast with a colour. */

@@ -20,7 +20,7 @@ import {
   planSeen,
 } from './geometry.js';
 import { type CellInks, cellInks, type Inks } from './inks.js';
-import { drawLabel, drawShare, drawTag, drawTiles, NAMES_FROM } from './maptexts.js';
+import { drawLabel, drawShare, drawTiles, NAMES_FROM } from './maptexts.js';
 import { css, type Rgb } from './palette.js';
 
 /**
@@ -349,8 +349,6 @@ export class MapView {
       if (side >= VALUES_FROM * unit && !plan.isGrained) drawTiles(pen, plan, block, gap, tiles);
       for (const outline of this.#outlines) this.#drawOutline(context, plan, block, gap, outline);
       if (this.#label > 0) drawLabel(pen, block, this.#letters * unit, columns * wide - gap);
-      else if (plan.blocks.length > 1 && !plan.isGrained)
-        drawTag(pen, block, columns * wide - gap, block.rows * side - gap);
     }
     context.restore();
   }

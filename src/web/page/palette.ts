@@ -53,7 +53,8 @@ function oklch([lightness, chroma, hue]: Lch): Rgb {
 
 /** The colours between two, from low to high. */
 export function shades(low: Rgb, high: Rgb): Rgb[] {
-  return Array.from({ length: STEPS }, (_, step) => mixed(low, high, step / (STEPS - 1)));
+  const part = (step: number, i: 0 | 1 | 2) => Math.round(low[i] + ((high[i] - low[i]) * step) / (STEPS - 1));
+  return Array.from({ length: STEPS }, (_, step) => [part(step, 0), part(step, 1), part(step, 2)] as const);
 }
 
 /** The hues from low to high. */
@@ -70,13 +71,6 @@ export function palette(theme: Theme): Rgb[] {
 /** The index of the colour for a cell's value, 0 to VALUE_MOST. */
 export function stepOf(value: number, most: number): number {
   return Math.min(STEPS - 1, Math.floor((value * STEPS) / (most + 1)));
-}
-
-/** A mixture of two colours: 0 is `from`, 1 is `to`. */
-export function mixed(from: Rgb, to: Rgb, part: number): Rgb {
-  return [0, 1, 2].map(i =>
-    Math.round((from[i] as number) + ((to[i] as number) - (from[i] as number)) * part),
-  ) as unknown as Rgb;
 }
 
 /** In the byte order of an ImageData in a little-endian word; opaque. */

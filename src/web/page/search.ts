@@ -8,7 +8,7 @@ import { isJobId } from '../../text/jobnames.js';
 import { shortened } from '../../text/unseen.js';
 import type { Cells } from './cells.js';
 import { plural } from './formats.js';
-import type { JobView } from './jobview.js';
+import { type JobView, NO_JOBS } from './jobview.js';
 import { isState } from './legend.js';
 import { isCondition, type PageView } from './viewstate.js';
 
@@ -27,8 +27,6 @@ export type SearchResult =
       readonly said?: string;
     }
   | { readonly refusal: string };
-
-const NO_JOBS = 'jobs are not shown here; the administrator can start beoboard web with --show-jobs';
 
 const WORD = /^[a-z_][\w.]*$/i;
 

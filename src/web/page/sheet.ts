@@ -132,10 +132,10 @@ export class Sheet {
       const { severity, nodes, what, why, lasting, since, times, jobs } = columnsOf(line, this.page.now(), true);
       const row = rows[i] as HTMLElement;
       row.className = line.dim === undefined ? line.severity : 'dim';
-      const begun = since === '' ? '' : `${lasting}, since ${since}`;
+      const begun = lasting === '' ? '' : `${lasting}, since${since.join('')}`;
       const whose = line.jobs === undefined ? '' : `jobs ${jobs.join('')}`;
       // Of a node they are all about it.
-      const said = `${severity}: ${this.#name === undefined ? `${nodes} ` : ''}${what}${why}`;
+      const said = `${severity}: ${this.#name === undefined ? `${nodes.join('')} ` : ''}${what}${why}`;
       write(row, [said, begun, times, whose].filter(part => part !== '').join(' · '));
     }
   }

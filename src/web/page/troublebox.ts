@@ -3,17 +3,18 @@
 // map, no row comes, goes or moves.
 
 import type { TroubleInfo } from '../../acks/info.js';
-import { ending, fits } from '../../text/unseen.js';
 import type { WallHead } from '../wire.js';
 import { byId, make, write } from './dom.js';
 import { count, zone } from './formats.js';
 import type { TroubleActs } from './troubleacts.js';
-import { columnsOf, lastingText } from './troubletexts.js';
+import { columnsOf, lastingText, partsOf } from './troubletexts.js';
 
 interface TroubleRow {
   readonly element: HTMLElement;
   line: TroubleInfo;
   written: string;
+  /** Its height, px. */
+  high: number;
 }
 
 /** The list has so many lines; twelve only in a window that is so high. It has fewer when so long fewer were enough. */
@@ -24,23 +25,19 @@ const QUIET_MS = 600_000;
 /** Where a pointer that can rest, or the keyboard, holds the rows. */
 const HOLDING = ['troublepart', 'map'];
 
-/** So many characters at the end of a host list are always seen. */
-const END_CHARS = 8;
+/** A host list that folds at the commas between names. */
+const foldable = (nodes: string) =>
+  partsOf(nodes).map((text, i, all) => make('span', {}, i < all.length - 1 ? `${text},` : text));
 
-/**
- * Writes a row, with new elements, which have not moved from anywhere. Of a host list without room the middle is left
- * out, because names differ at their end.
- */
+/** Writes a row, with new elements, which have not moved from anywhere. */
 function fill(row: HTMLElement, columns: ReturnType<typeof columnsOf>): void {
   const { severity, nodes, what, why, lasting, since, times, jobs } = columns;
   const part = (name: string, ...children: (Node | string)[]) => make('span', { class: name }, ...children);
-  const end = fits(nodes, 2 * END_CHARS) ? '' : ending(nodes, END_CHARS);
-  const begin = nodes.slice(0, nodes.length - end.length);
   row.replaceChildren(
     part('severity', severity),
-    part('nodes', make('span', {}, begin), make('span', {}, end)),
+    part('nodes', ...nodes.map(text => make('span', {}, ...foldable(text)))),
     part('what', what, make('i', {}, why)),
-    part('since', lasting, make('i', {}, since === '' ? '' : ` ${since}`)),
+    part('since', lasting, ...since.map(text => make('i', {}, text))),
     part('times', times),
     part('jobs', ...jobs.map(text => make('span', {}, text))),
   );
@@ -61,9 +58,8 @@ export class TroubleBox {
   #lastOf: readonly [key: string, nodes: string] = ['', ''];
   #here: string | undefined;
   #number = 0;
-  /** The place of the open row, and how much higher it is than another, with what can be done below it, px. */
-  #open = -1;
-  #extra = 0;
+  /** Where each row begins, and the last ends, px: what can be done about the open one is below it. */
+  #tops: readonly number[] = [];
   /** Its lines, and since when fewer would have been enough, by the server's clock. */
   #lines = 1;
   #quietSince: number | undefined;
@@ -214,15 +210,18 @@ export class TroubleBox {
     else this.#write();
   }
 
-  /** Where a row begins: the open one pushes those behind it. */
   #offset(place: number): number {
-    return place * this.#height + (this.#open >= 0 && place > this.#open ? this.#extra : 0);
+    return this.#tops[place] ?? 0;
+  }
+
+  get mostLines(): number {
+    return innerHeight >= HIGH_PX ? 12 : 6;
   }
 
   /** The list grows at once, and shrinks when fewer lines were enough for long; neither while somebody is in it. */
   #fit(): void {
     if (this.#now === 0 || this.#waiting !== undefined) return;
-    const most = innerHeight >= HIGH_PX ? 12 : 6;
+    const most = this.mostLines;
     const needed = Math.min(most, HEIGHTS.find(lines => lines >= this.#keys.length) ?? most);
     if (needed >= this.#lines) this.#quietSince = undefined;
     else this.#quietSince ??= this.#now;
@@ -234,7 +233,7 @@ export class TroubleBox {
   #add(line: TroubleInfo): TroubleRow {
     const element = make('div', { role: 'option', id: `trouble${this.#number++}` });
     element.dataset.key = line.key;
-    const row = { element, line, written: '' };
+    const row = { element, line, written: '', high: 0 };
     this.#rows.set(line.key, row);
     return row;
   }
@@ -253,7 +252,8 @@ export class TroubleBox {
       element.className = `${line.severity}${line.dim ? ' dim' : ''}${isHere ? ' here' : ''}${isWhole ? ' whole' : ''}`;
       element.setAttribute('aria-selected', String(isSelected));
       fill(element, columnsOf(line, this.#now, isWhole));
-      element.style.height = '';
+      // While rows stay, a sentence that gets longer does not push them.
+      element.style.height = this.#waiting === undefined || isWhole ? '' : `${row.high}px`;
       // It covers whole rows. To ask for the height of each would lay out the page as often.
       if (isWhole) element.style.height = this.#wholeRows(element.offsetHeight);
     }
@@ -286,9 +286,16 @@ export class TroubleBox {
     this.#width = clientWidth;
     this.#write();
     const actsHeight = this.acts.element.offsetHeight;
-    this.#open = isWall ? -1 : this.#keys.indexOf(this.#selected ?? '');
-    const open = this.#rows.get(this.#keys[this.#open] ?? '')?.element;
-    this.#extra = open === undefined ? 0 : open.offsetHeight - height + actsHeight;
+    const open = isWall ? -1 : this.#keys.indexOf(this.#selected ?? '');
+    let top = 0;
+    const tops = this.#keys.map((key, i) => {
+      const row = this.#rows.get(key) as TroubleRow;
+      const isWhole = row.element.classList.contains('whole');
+      if (row.high === 0 || !(isWhole || this.#waiting !== undefined)) row.high = row.element.offsetHeight;
+      top += i === open ? row.element.offsetHeight + actsHeight : row.high;
+      return top;
+    });
+    this.#tops = [0, ...tops];
     const each = isWall ? Math.max(1, Math.floor(this.#frame.clientHeight / height)) : Number.POSITIVE_INFINITY;
     const all = this.#keys.length + this.#left;
     const shown = all <= 2 * each ? this.#keys.length : Math.min(this.#keys.length, 2 * each - 1);
@@ -303,7 +310,7 @@ export class TroubleBox {
       element.style.visibility = i < shown ? '' : 'hidden';
     }
     this.#list.style.height = isWall ? '' : `${this.#offset(shown)}px`;
-    this.acts.element.style.transform = `translateY(${this.#offset(this.#open + 1) - actsHeight}px)`;
+    this.acts.element.style.transform = `translateY(${this.#offset(open + 1) - actsHeight}px)`;
     this.#more.style.transform = place(shown);
     if (all > 0) write(this.#more, all > shown ? `+${count(all - shown)} more` : '');
   }

@@ -8,6 +8,20 @@ import { count, inZone, moment, momentRoughly, plural } from './formats.js';
 /** So many characters of jobs have room in a row. */
 const JOBS_CHARS = 22;
 
+/** So many characters of nodes have room in a row. */
+const NODES_CHARS = 24;
+
+/** A host list's parts, between the commas that are in no brackets. */
+export const partsOf = (nodes: string) => nodes.split(/,(?![^[]*\])/);
+
+/** As many parts of a host list as have room, at least one, and the number of the others: it ends at a comma of names. */
+function nodesTexts(nodes: string, most: number): [nodes: string, others: string] {
+  const parts = partsOf(nodes);
+  let shown = 1;
+  while (shown < parts.length && fits(parts.slice(0, shown + 1).join(), most)) shown++;
+  return [parts.slice(0, shown).join(), shown < parts.length ? `,\u00a0+${count(parts.length - shown)}` : ''];
+}
+
 /** As many jobs as have room, and the number of the others. */
 function jobsTexts(jobs: readonly TroubleJob[], more: number, most: number): [jobs: string, others: string] {
   const texts = jobs.map(({ id, user }) => `${id} (${user})`);
@@ -36,11 +50,14 @@ export function columnsOf(line: TroubleInfo, now: number, isWhole: boolean) {
     inHour === undefined ? [] : [`${flapping === undefined ? '' : 'flapping, '}${count(inHour)} in the last hour`];
   return {
     severity: dim === 'ended' ? dim : severity,
-    nodes: `${line.count > 1 ? `${count(line.count)}: ` : ''}${nodes}`,
+    nodes: nodesTexts(
+      `${line.count > 1 ? `${count(line.count)}: ` : ''}${nodes}`,
+      isWhole ? Number.POSITIVE_INFINITY : NODES_CHARS,
+    ),
     what: inZone([line.what, ...nowTexts(line)].join('; '), now),
     why: why === '' ? '' : ` · ${inZone(why, now)}`,
     lasting: lastingText(line, now),
-    since: `${since === undefined ? '' : at(since)}${since_last === undefined ? '' : `, the last ${at(since_last)}`}`,
+    since: [since === undefined ? '' : ` ${at(since)}`, since_last === undefined ? '' : `, the last ${at(since_last)}`],
     times: (isWhole ? [...hour, often.join(' ')] : [hour[0] ?? often.join(' ')]).join(', '),
     jobs: jobsTexts(jobs, jobs_more, isWhole ? Number.POSITIVE_INFINITY : JOBS_CHARS),
   };
