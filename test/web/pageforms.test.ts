@@ -159,11 +159,8 @@ t.test('one silent node of 100,000 is seen, and leads to itself', { skip: NO_BRO
   const phone = { viewport: { width: 390, height: 844 } };
   const rows = [
     [512, 195, '?theme=dark', { viewport: { width: 1440, height: 900 } }],
-    [512, 195, '?theme=light', phone],
     [1, 100_000, '?theme=dark', { viewport: { width: 1280, height: 720 } }],
     [4, 25_000, '?theme=light', { ...phone, deviceScaleFactor: 2 }],
-    [208, 48, '?theme=dark', { viewport: { width: 1280, height: 720 } }],
-    [512, 195, '?wall&theme=dark', { viewport: { width: 1920, height: 1080 } }],
   ] as const;
   for (const [racks, each, query, options] of rows) {
     const name = `${racks} groups of ${each}, ${query}, ${options.viewport.width} px`;
@@ -191,8 +188,8 @@ t.test('one silent node of 100,000 is seen, and leads to itself', { skip: NO_BRO
       // Letters are thinner.
       for (let i = 0; i < data.length; i += 4) {
         run = ${JSON.stringify(ink)}.every((part, k) => Math.abs(part - data[i + k]) < 3) ? run + 1 : 0;
-        if (run >= 11 * devicePixelRatio) at.push(i / 4);
-        if (run === 11 * devicePixelRatio) for (let k = 1; k < run; k++) at.push(i / 4 - k);
+        if (run >= 9 * devicePixelRatio) at.push(i / 4);
+        if (run === 9 * devicePixelRatio) for (let k = 1; k < run; k++) at.push(i / 4 - k);
       }
       const box = cells.getBoundingClientRect();
       const mean = part => at.reduce((sum, i) => sum + part(i), 0) / at.length / devicePixelRatio;
@@ -205,23 +202,21 @@ t.test('one silent node of 100,000 is seen, and leads to itself', { skip: NO_BRO
     const found = await seen();
     t.ok(found.area >= 36, `${name}: ${found.area} px2`);
     t.ok(found.area < 2000, `${name}: and no more than its share, ${found.area} px2`);
-    if (!query.includes('wall')) {
-      // The page may have had another size a moment ago.
-      await until('what is under the pointer says so', async () => {
-        const { x, y } = await seen();
-        await page.mouse.move(x, y);
-        return /\b1 silent · CPU \d+ % on average$/.test((await page.textContent('#tip')) ?? '');
-      });
-      await page.mouse.down();
-      await page.mouse.up();
-      if (racks > 4) await holds(page, `location.search.includes('group=r${rack}')`);
-      else await holds(page, `document.querySelector('#here').textContent.startsWith('${silent} · silent')`);
-      t.equal(await page.evaluate(`document.querySelector('#sheet').hidden`), true, name);
-      // Its cell is one of those that can be seen.
-      const [place] = await middles(page, [silent]);
-      await holds(page, `document.querySelector('#ring').offsetWidth >= 6`);
-      t.ok(place !== undefined && place.y >= 0, name);
-    }
+    // The page may have had another size a moment ago.
+    await until('what is under the pointer says so', async () => {
+      const { x, y } = await seen();
+      await page.mouse.move(x, y);
+      return /\b1 silent · CPU \d+ % on average$/.test((await page.textContent('#tip')) ?? '');
+    });
+    await page.mouse.down();
+    await page.mouse.up();
+    if (racks > 4) await holds(page, `location.search.includes('group=r${rack}')`);
+    else await holds(page, `document.querySelector('#here').textContent.startsWith('${silent} · silent')`);
+    t.equal(await page.evaluate(`document.querySelector('#sheet').hidden`), true, name);
+    // Its cell is one of those that can be seen.
+    const [place] = await middles(page, [silent]);
+    await holds(page, `document.querySelector('#ring').offsetWidth >= 6`);
+    t.ok(place !== undefined && place.y >= 0, name);
     t.same(complaints, [], name);
     await context.close();
   }

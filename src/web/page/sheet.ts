@@ -132,7 +132,7 @@ export class Sheet {
       const { severity, nodes, what, why, lasting, since, times, jobs } = columnsOf(line, this.page.now(), true);
       const row = rows[i] as HTMLElement;
       row.className = line.dim === undefined ? line.severity : 'dim';
-      const begun = lasting === '' ? '' : `${lasting}, since${since.join('')}`;
+      const begun = since === '' ? '' : `${lasting}, since ${since}`;
       const whose = line.jobs === undefined ? '' : `jobs ${jobs.join('')}`;
       // Of a node they are all about it.
       const said = `${severity}: ${this.#name === undefined ? `${nodes.join('')} ` : ''}${what}${why}`;

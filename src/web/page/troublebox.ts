@@ -37,7 +37,7 @@ function fill(row: HTMLElement, columns: ReturnType<typeof columnsOf>): void {
     part('severity', severity),
     part('nodes', ...nodes.map(text => make('span', {}, ...foldable(text)))),
     part('what', what, make('i', {}, why)),
-    part('since', lasting, ...since.map(text => make('i', {}, text))),
+    part('since', `${lasting} `, ...since.split(/(?=,)/).map(text => make('i', {}, text))),
     part('times', times),
     part('jobs', ...jobs.map(text => make('span', {}, text))),
   );

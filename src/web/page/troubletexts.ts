@@ -57,7 +57,7 @@ export function columnsOf(line: TroubleInfo, now: number, isWhole: boolean) {
     what: inZone([line.what, ...nowTexts(line)].join('; '), now),
     why: why === '' ? '' : ` · ${inZone(why, now)}`,
     lasting: lastingText(line, now),
-    since: [since === undefined ? '' : ` ${at(since)}`, since_last === undefined ? '' : `, the last ${at(since_last)}`],
+    since: `${since === undefined ? '' : at(since)}${since_last === undefined ? '' : `, the last ${at(since_last)}`}`,
     times: (isWhole ? [...hour, often.join(' ')] : [hour[0] ?? often.join(' ')]).join(', '),
     jobs: jobsTexts(jobs, jobs_more, isWhole ? Number.POSITIVE_INFINITY : JOBS_CHARS),
   };
