@@ -178,6 +178,7 @@ t.test('one silent node of 100,000 is seen, and leads to itself', { skip: NO_BRO
     /** The pixels of its colour, in square CSS pixels, and their middle on the page. */
     const seen = () =>
       page.evaluate<{ area: number; x: number; y: number }>(`(() => {
+      document.querySelector('#map').scrollIntoView({ block: 'center' });
       const [cells, marks] = ['#cells', '#marks'].map(id => document.querySelector(id));
       const canvas = new OffscreenCanvas(cells.width, cells.height);
       const context = canvas.getContext('2d', { willReadFrequently: true });

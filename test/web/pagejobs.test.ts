@@ -264,10 +264,13 @@ t.test(
       { ...job, user: 'r1', nodes: 'r2n01' },
       { ...job, id: '48', user: 'r2n02', nodes: 'r1n01,r1n02' },
     ];
+    const what = 'fell silent together: probably switch leaf17, behind which all of them are';
+    wall.head = { ...wall.head, trouble: [line('together', 'r1n[01-02]', 2, { what })] };
     await wall.listen(t);
     const { page, complaints } = await look(t, wall.url);
     await holds(page, `document.querySelectorAll('#jobs tbody tr').length === 2`);
     for (const [asked, query, said] of [
+      ['leaf17', 'select=r1n[01-02]', /2 nodes selected/],
       ['n01', 'select=r1n01,r2n01', /2 nodes whose names have “n01” in them/],
       ['r1', 'group=r1', /r1 is a group; write user r1 for that/i],
       ['user r1', 'select=r2n01', /1 node selected: r2n01/],
@@ -288,6 +291,15 @@ t.test(
       await page.keyboard.press('Escape');
       await holds(page, `!/(select|group|state)=/.test(location.search)`);
     }
+    // The other meaning is a button away.
+    await search(page, 'r1');
+    await page.click('#offered button:text("user r1")');
+    await holds(
+      page,
+      `location.search.includes('select=r2n01') && document.querySelector('#offered').textContent === ''`,
+    );
+    await page.focus('#field');
+    await page.keyboard.press('Escape');
     await search(page, 'cpu > 90%');
     await holds(page, `location.search.includes('where=')`);
     await page.keyboard.press('Escape');

@@ -9,7 +9,7 @@ import { Cells, type Changed } from './cells.js';
 import { ChangeList } from './changes.js';
 import { choiceText, lacksOf, membersOf, namesOf, rowsOf, selectionOf, unwellOf } from './choice.js';
 import { DarkLinks } from './darklinks.js';
-import { byId, make, set, show, watchSight, write } from './dom.js';
+import { button, byId, make, set, show, watchSight, write } from './dom.js';
 import { clock, count, present, setZone, zone } from './formats.js';
 import type { StreamFrame } from './framereader.js';
 import { type Inks, readInks } from './inks.js';
@@ -443,6 +443,7 @@ function tellHere(): void {
 function go(change: Partial<{ -readonly [K in keyof PageView]: PageView[K] | undefined }>, isNew = true): void {
   const before = view;
   [unfollowed, isLinked] = [[], false];
+  byId('offered').replaceChildren();
   view = { ...view, ...change };
   const url = writeView(view);
   if (isNew && url !== writeView(before)) history.pushState({ isOurs: true }, '', url);
@@ -530,9 +531,15 @@ listen({
   ...{ field, map, flow, table, sheet, cells, changes },
   ...{ view: () => view, go, moveTo, openAt, closeSheet, zoom, nodeText, flowText: at => river.textAt(at) },
   toggleTheme: () => go({ theme: themeNow() === 'dark' ? 'light' : 'dark' }, false),
-  tell: what => {
+  tell: (what, others = []) => {
     unfollowed = [what];
     tellChoice();
+    // The other meaning is a search of its own.
+    const seek = (text: string) => {
+      byId<HTMLInputElement>('asked').value = text;
+      byId<HTMLFormElement>('find').requestSubmit();
+    };
+    byId('offered').replaceChildren(...others.map(text => button(text, () => seek(text))));
   },
   find: asked =>
     meaningOf(asked, { cells, jobs: hello?.jobs === true ? jobs : undefined, trouble: head?.trouble ?? [] }),

@@ -25,6 +25,8 @@ export type SearchResult =
       readonly change: Pick<PageView, 'where' | 'select' | 'state' | 'group' | 'job' | 'node'>;
       readonly cell?: number;
       readonly said?: string;
+      /** Searches for what else was meant perhaps. */
+      readonly others?: readonly string[];
     }
   | { readonly refusal: string };
 
@@ -48,7 +50,8 @@ export const jobChange = ({ id, nodes }: Partial<JobInfo> & Pick<JobInfo, 'id'>)
 export function meaningOf(text: string, { cells, jobs, trouble }: SearchSources): SearchResult {
   if (isCondition(text)) return { change: { where: text } };
   if (isState(text)) return { change: { state: text } };
-  const line = trouble.find(({ key }) => key === text);
+  // A line's key, or the switch that explains it.
+  const line = trouble.find(({ key, what }) => key === text || what.includes(`switch ${text}, behind`));
   if (line?.nodes !== undefined) return { change: { select: line.nodes } };
   const [, what, owner = text] = /^(job|user|node)\s+(\S.*)$/.exec(text) ?? [];
   const nodes = what === 'node' ? undefined : jobs?.nodesOf(owner);
@@ -56,8 +59,9 @@ export function meaningOf(text: string, { cells, jobs, trouble }: SearchSources)
   const found = (names ?? []).map(name => cells.indexOf(name)).filter(cell => cell !== undefined);
   const [cell] = found;
   if (cells.layout.groups.some(({ name }) => name === text)) {
-    const others = [cell !== undefined && `node ${text}`, nodes && `user ${text}`].filter(Boolean).join(' and ');
-    return { change: { group: text }, ...(others !== '' && { said: `${text} is a group; write ${others} for that` }) };
+    const others = [...(cell === undefined ? [] : [`node ${text}`]), ...(nodes === undefined ? [] : [`user ${text}`])];
+    const said = `${text} is a group; write ${others.join(' and ')} for that`;
+    return { change: { group: text }, ...(others.length > 0 && { said, others }) };
   }
   const job = what === 'user' || (cell !== undefined && !isJobId(text)) ? undefined : jobs?.numbered(owner);
   if (job !== undefined) return { change: jobChange(job) };
@@ -67,6 +71,7 @@ export function meaningOf(text: string, { cells, jobs, trouble }: SearchSources)
       change: { select: nodes },
       cell,
       said: `${text} is a node, under the cursor, and a user, whose nodes are selected`,
+      others: [`node ${text}`],
     };
   if (cell !== undefined) return { change: found.length > 1 ? { select: owner } : {}, cell };
   if (nodes !== undefined) return { change: { select: nodes } };

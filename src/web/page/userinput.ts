@@ -29,7 +29,7 @@ interface PageParts {
   readonly zoom: (step: 1 | -1) => void;
   readonly toggleTheme: () => void;
   /** Says something about the choice: why there is none, or what else there is. */
-  readonly tell: (what: string) => void;
+  readonly tell: (what: string, others?: readonly string[]) => void;
   /** What a text means that was typed into the search. */
   readonly find: (asked: string) => SearchResult;
   /** A line about a cell, and one about a place in the river. */
@@ -116,7 +116,7 @@ function listenToControls({ field, table, view, go, moveTo, zoom, toggleTheme, t
       }
       go({ ...plain, where: view().where, ...meaning.change });
       if (meaning.cell !== undefined) moveTo(meaning.cell, meaning.change.select === undefined);
-      if (meaning.said !== undefined) tell(meaning.said);
+      if (meaning.said !== undefined) tell(meaning.said, meaning.others);
     }
     field.focus();
   });
