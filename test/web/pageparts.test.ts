@@ -10,12 +10,15 @@ import { age, clock, moment, momentRoughly, present, quantity, setZone } from '.
 import { FrameReader } from '../../src/web/page/framereader.js';
 import {
   type ArrowDirection,
+  barOf,
   blockOf,
   cellAt,
+  cellsAt,
   cornerOf,
   type Member,
   next,
   plan,
+  planSeen,
 } from '../../src/web/page/geometry.js';
 import { palette, STEPS, stepOf } from '../../src/web/page/palette.js';
 import { River, SECONDS } from '../../src/web/page/riverrows.js';
@@ -156,6 +159,34 @@ const clusters: [name: string, counts: number[]][] = [
   ['100,000 in 512 groups', Array.from({ length: 512 }, (_, i) => (i < 160 ? 196 : 195))],
   ['100,000 nodes', [100_000]],
 ];
+
+t.test('one silent node of 100,000 has a bar of its least size, however many groups there are', async t => {
+  const phone = [358, 456];
+  for (const [groups, [width = 0, height = 0], unit] of [
+    [1, phone, 1],
+    [4, phone, 2],
+    [208, phone, 1],
+    [512, phone, 0.9],
+    [2084, phone, 1],
+    [2084, [820, 320], 1],
+    [2084, [1848, 560], 1.5],
+    [10_000, [690, 240], 1],
+  ] as const) {
+    const px = (length: number) => Math.round(length * unit);
+    const each = Math.ceil(100_000 / groups);
+    const members = Array.from({ length: groups }, (_, group) => ({ group, first: group * each, count: each }));
+    const room = { width: px(width), height: px(height), least: 1, most: px(176), label: 0, gap: px(6), tile: px(72) };
+    const made = planSeen(members, room, Math.ceil(6 * unit), px(20));
+    const block = made.blocks[groups >> 1] as (typeof made.blocks)[number];
+    const gap = Math.max(1, Math.round(made.side * 0.06));
+    const [wide, high] = [made.wide - gap, made.side - gap];
+    const area = wide * barOf(wide, high, 1 / cellsAt(block, 0).count, unit);
+    const what = `${groups} groups in ${width} x ${height}, ${unit}: ${made.side}`;
+    t.ok(made.isGrained && area >= 36 * unit * unit, `${what}, ${area / unit ** 2} px2`);
+    t.ok(Math.max(...made.blocks.map(({ x, columns }) => x + columns * made.wide)) <= px(width), what);
+    if (groups < 5000) t.ok(made.height <= px(height), `${what}, all are in sight`);
+  }
+});
 
 t.test('cells do not overlap, all fit, and arrow keys lead to each', async t => {
   for (const [name, counts] of clusters)

@@ -142,7 +142,7 @@ t.test('its last minutes on one axis of time, with what was at each', { skip }, 
   if (band === null) throw new Error('there is no band');
   const pointAt = (second: number) => page.mouse.move(band.x + (band.width * (second + 0.5)) / 900, band.y + 60);
   for (const [second, says, cpu] of [
-    [100, '01:56:43: not recorded: beoboard web began later', '–'],
+    [100, '01:56:43: not recorded: beoboard web began later; readings since 02:00:03', '–'],
     [330, '02:00:33: live', '3 %'],
     [390, '02:01:33: the receiver did not listen', '9 %'],
     [570, '02:04:33: silent', '–'],

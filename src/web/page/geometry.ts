@@ -177,22 +177,33 @@ export function plan(members: readonly Member[], room: Room): MapPlan {
   return { side, wide, isGrained, blocks, shelves, height: bottom, pictureWidth, pictureHeight };
 }
 
-/** The same where a cell would be smaller than `least`: then a place has a whole group, or as many as leave it `wanted`. */
+/**
+ * The same where a cell would be smaller than `least`: then a place has a whole group, or as many as leave it `wanted`.
+ * Groups that are too many even so have nothing between them, and the rest of them is below.
+ */
 export function planSeen(members: readonly Member[], room: Room, least: number, wanted: number): MapPlan {
   const fine = plan(members, room);
   if (fine.side >= least) return fine;
-  const grained = (most: number) =>
+  const grained = (most: number, among = room) =>
     plan(
       members.map(member => ({ ...member, grain: Math.max(1, Math.min(most, member.count)) })),
-      room,
+      among,
     );
   const whole = grained(Number.POSITIVE_INFINITY);
+  if (whole.side < wanted) return grained(Number.POSITIVE_INFINITY, { ...room, label: 0, gap: 0, least: least + 1 });
   if (whole.side <= 2 * wanted) return whole;
   for (let grain = Math.ceil((wanted / fine.side) ** 2 / 2); ; grain = Math.ceil(grain * 1.2)) {
     const made = grained(grain);
     if (made.side >= wanted) return made;
   }
 }
+
+/** The least height of a bar, and its least area, in CSS pixels. */
+const BAR = { height: 3, area: 36 } as const;
+
+/** The height of the bar for that share of a place's nodes. */
+export const barOf = (wide: number, high: number, share: number, unit: number) =>
+  Math.min(high, Math.ceil(Math.max(BAR.height * unit, (BAR.area * unit * unit) / wide, high * share)));
 
 /** The block of a cell: blocks are in the order of their cells. */
 export function blockOf({ blocks }: MapPlan, cell: number): GroupBlock | undefined {

@@ -5,15 +5,12 @@ import { numberOf, type ReadingInfo, STATES, type State } from '../wire.js';
 import { type Cells, isMeasured, stateOf, valueIn } from './cells.js';
 import { quantity } from './formats.js';
 import type { Box } from './forms.js';
-import { cornerOf, type GroupBlock, type MapPlan } from './geometry.js';
+import { barOf, cornerOf, type GroupBlock, type MapPlan } from './geometry.js';
 import type { Inks } from './inks.js';
 import { css, type Rgb } from './palette.js';
 
 /** The side of a cell, in CSS pixels, from which on its name stands on it. */
 export const NAMES_FROM = 72;
-/** Of nodes that stand together: the least height of the bar of those that are not well, and its area, in CSS pixels. */
-const BAR_LEAST = 3;
-const BAR_AREA = 36;
 /** Smaller letters cannot be read, in CSS pixels. */
 const LETTERS_LEAST = 7;
 const FONT = 'system-ui, sans-serif';
@@ -142,8 +139,7 @@ export function drawShare(pen: MapPen, nodes: Pick<GroupBlock, 'first' | 'count'
     context.strokeRect(x + unit / 2, y + unit / 2, wide - unit, high - unit);
     return;
   }
-  const least = Math.max(BAR_LEAST * unit, (BAR_AREA * unit * unit) / wide);
-  const tall = Math.min(high, Math.ceil(Math.max(least, (high * worst.number) / nodes.count)));
+  const tall = barOf(wide, high, worst.number / nodes.count, unit);
   context.fillStyle = css(worst.ink);
   context.fillRect(x, y + high - tall, wide, tall);
   // How many they are, if it can be read.

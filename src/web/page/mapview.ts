@@ -172,7 +172,7 @@ export class MapView {
     this.#label = isOne || (isCrowd && this.#wallLetters !== undefined) ? 0 : Math.round(this.#letters * LABEL_ROOM);
     const gap = this.#label === 0 ? GAPS.plain : isCrowd ? GAPS.crowded : GAPS.labelled;
     const planned = (label: number, gap: number) =>
-      planSeen(this.#members, room(label, gap), px(SEEN_FROM), px(TOGETHER));
+      planSeen(this.#members, room(label, gap), Math.ceil(SEEN_FROM * unit), px(TOGETHER));
     let made = planned(this.#label, gap);
     const narrow = made.blocks.filter(({ columns }) => columns * made.wide < px(this.#letters * LABELLED_FROM)).length;
     const areGroups = made.isGrained && made.blocks.every(({ places }) => places === 1);
