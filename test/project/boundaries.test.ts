@@ -285,7 +285,7 @@ const LINES: Record<string, number> = {
   'src/text': 2297,
   'src/trouble': 2131,
   'src/web': 3493,
-  'src/web/page': 5641,
+  'src/web/page': 5652,
   'src/zoom': 1076,
 };
 

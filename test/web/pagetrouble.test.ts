@@ -180,6 +180,71 @@ t.test('a row says which, what, since when, how often, and whose', { skip }, asy
   t.same(complaints, []);
 });
 
+t.test('at every size nothing overlaps, nothing is cut, and a finger hits what it is meant to', { skip }, async t => {
+  const { wall, page, complaints } = await watch(t, 10, '?theme=light', WIDE);
+  const user = 'climate-production-and-more';
+  wall.jobs = [{ ...{ id: '4712', user, name: 'x', state: 'RUNNING', node_count: 2 }, nodes: 'rack10n[01-02]' }];
+  const what =
+    'memory errors that were not corrected, of which the last was in the third module of the first processor';
+  const long = Array.from({ length: 3 }, (_, i) => `compute-hall${i + 1}-rack[07,09]node[0001-0048]`).join();
+  await say(wall, page, {
+    counts: { live: 100, silent: 20, uncertain: 3 },
+    unhealthy: 4,
+    recently: 2,
+    marks: { recent: 'rack11n01', held: 'rack11n[02-03]', odd: 'rack12n01' },
+    dark: [{ name: 'eth1', text: 'eth1 is down', nodes: 'rack10n[01-12]' }],
+    trouble: [
+      line('words', 'rack10n01', 1, { what, jobs: [{ id: '4712', user }], jobs_more: 3 }),
+      line('list', long, 300),
+      ...MANY,
+    ],
+  });
+  const faults = () =>
+    page.evaluate<string[]>(`(() => {
+      const shown = element => element.checkVisibility({ visibilityProperty: true }) && element.getBoundingClientRect().width > 1;
+      const all = selector => [...document.querySelectorAll(selector)].filter(shown);
+      const name = ({ id, className, textContent }) => (id || className) + ' ' + textContent.slice(0, 30);
+      const boxes = (...lists) => lists.flat().map(element => [element, element.getBoundingClientRect()]);
+      const over = list => list.flatMap(([a, r], i) => list.slice(i + 1).filter(([b, s]) => !a.contains(b) && !b.contains(a) &&
+        Math.min(r.right, s.right) - Math.max(r.left, s.left) > 1 && Math.min(r.bottom, s.bottom) - Math.max(r.top, s.top) > 1)
+        .map(([b]) => name(a) + ' over ' + name(b)));
+      const parts = all('#brand, #find, #choices, #says, section section, main > section, footer');
+      const row = all('#trouble > div')[0];
+      const cut = all('#trouble > div, #trouble span:not(.severity), #brand, #line, #scale, #foot, #lists button, #states button, main, body')
+        .filter(({ scrollWidth, clientWidth }) => clientWidth > 0 && scrollWidth > clientWidth + 1);
+      const small = innerWidth > 600 ? [] : boxes(all('button, input, select')).filter(([, { width, height }]) => width < 44 || height < 44);
+      const hidden = innerWidth < 1280 ? [] : all('#states').filter(({ scrollHeight, clientHeight }) => scrollHeight > clientHeight);
+      // Two lines where there is room for the name.
+      const folded = innerWidth < 1280 ? [] : all('#trouble [data-key="list"]').filter(each => each.offsetHeight > 1.5 * all('#troublemore')[0].offsetHeight);
+      return [
+        ...over(boxes(parts)), ...over(boxes(...[row].map(each => [...each.children].slice(1).filter(shown)))),
+        ...over(boxes(all('#states button, #scale > *').filter(each => innerWidth > 1279 || each.matches('#scale > *')))),
+        ...cut.map(each => 'cut: ' + name(each)), ...small.map(([each]) => 'small: ' + name(each)),
+        ...hidden.map(each => 'hidden: ' + name(each)), ...folded.map(each => 'folded: ' + name(each)),
+      ];
+    })()`);
+  // The third is a desk at twice its size.
+  for (const [width, height] of [
+    [390, 844],
+    [768, 1024],
+    [720, 450],
+    [1280, 720],
+    [1440, 900],
+    [1920, 1080],
+    [2560, 1440],
+    [3840, 2160],
+  ] as const) {
+    await page.setViewportSize({ width, height });
+    await holds(page, `innerWidth === ${width} && document.querySelectorAll('#trouble > div').length > 9`);
+    await page.evaluate('new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))');
+    t.same(await faults(), [], `${width} x ${height}`);
+    if (width === 390) t.ok((await top(page, '#trouble')) <= 150, 'the first trouble is on a phone at once');
+    const map = await page.evaluate<number>(`document.querySelector('#map').getBoundingClientRect().bottom`);
+    if (width >= 1280) t.ok(map <= height, `${width} x ${height}: list and map are whole`);
+  }
+  t.same(complaints, []);
+});
+
 t.test('jobs that are not shown are said not to be', { skip }, async t => {
   const { page } = await watch(t, 1, '', { hasJobs: false, viewport: { width: 1440, height: 900 } });
   t.match(await page.textContent('#jobsage'), /^jobs are not shown here; .* with --show-jobs$/);
