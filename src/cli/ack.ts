@@ -8,7 +8,7 @@ import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../options/opt
 import { timeText } from '../presentation/troublelines.js';
 import { survey } from '../query/survey.js';
 import { schedulerViewOf } from '../schedulerfile/schedulerview.js';
-import { BoardReader } from '../shm/reader.js';
+import { withReader } from '../shm/reader.js';
 import { BOARD_MOST, expand, fold } from '../text/hostlists.js';
 import { json, print } from '../text/output.js';
 import { own } from '../text/tables.js';
@@ -70,30 +70,17 @@ function wrongKey(key: string, lines: readonly TroubleInfo[]): string | undefine
   return `there is no line ${quote(key)}; ${didYouMean(nearest(key, keys), there)}`;
 }
 
-/** Throws a NoBoard: whoever mistypes the path is told so. */
-function checkBoard(board: string, owner: AckOptions['owner']): void {
-  const reader = new BoardReader(board, owner);
-  try {
-    reader.links();
-  } finally {
-    reader.close();
-  }
-}
-
 type AckOptions = ValuesOf<typeof verb>;
 
 /** The lines of trouble, and the master's boot. Throws NoBoard. */
-function troubleLines({ board, owner, slurmDir, journalRun }: AckOptions, acks: readonly Ack[] = []) {
-  const reader = new BoardReader(board, owner);
-  try {
+async function troubleLines({ board, owner, slurmDir, journalRun }: AckOptions, acks: readonly Ack[] = []) {
+  return await withReader(board, owner, async reader => {
     const snapshot = reader.snapshot();
     const known = schedulerViewOf(slurmDir, snapshot);
     const scheduler = known.isKnown ? known : undefined;
     const lines = troubleOf(survey(snapshot), { scheduler, journals: journalRun, acks });
     return { lines, boot: String(snapshot.header.master_boot_id) };
-  } finally {
-    reader.close();
-  }
+  });
 }
 
 const namesIn = (nodes = '') => (nodes === '' ? [] : expand(nodes, BOARD_MOST));
@@ -109,9 +96,9 @@ function leftOf(earlier: Ack, made: readonly Ack[]): Ack[] {
 }
 
 /** Acknowledges the lines of these keys, as they are now. Returns what is wrong with the others. */
-function acknowledge(keys: readonly string[], values: AckOptions, until: string): string[] {
+async function acknowledge(keys: readonly string[], values: AckOptions, until: string): Promise<string[]> {
   const { board, reason } = values;
-  const { lines, boot } = troubleLines(values);
+  const { lines, boot } = await troubleLines(values);
   // Behind the look: whatever it found had begun.
   const nowMs = Date.now();
   const monoMs = Number(process.hrtime.bigint() / 1_000_000n);
@@ -137,8 +124,9 @@ function acknowledge(keys: readonly string[], values: AckOptions, until: string)
 const MOST_KEYS = 20;
 
 /** The keys that can still be acknowledged, in a line; none if there is no such line. */
-function openKeys(values: AckOptions, acks: readonly Ack[]): string[] {
-  const open = troubleLines(values, acks).lines.filter(
+async function openKeys(values: AckOptions, acks: readonly Ack[]): Promise<string[]> {
+  const { lines } = await troubleLines(values, acks);
+  const open = lines.filter(
     ({ key, ack, dim }) => own(OF_THE_LOOK, key) === undefined && ack === undefined && dim !== 'ended',
   );
   if (open.length === 0) return [];
@@ -173,17 +161,18 @@ export async function main(argv: string[]): Promise<number> {
     throw new UsageError('--withdraw and --until do not go together; leave one out');
   if (keys.length > 0 && !values.withdraw && until === undefined)
     throw new UsageError('until when? give --until 18:00, or --until +8h');
-  checkBoard(board, values.owner);
+  // Whoever mistypes the path is told so.
+  await withReader(board, values.owner, async reader => reader.links());
   const wrong = values.withdraw
     ? withdraw(keys, board, nowMs)
     : until === undefined
       ? []
-      : acknowledge(keys, values, new Date(untilOf(until, nowMs)).toISOString());
+      : await acknowledge(keys, values, new Date(untilOf(until, nowMs)).toISOString());
   const { acks, why } = present(board, nowMs);
   if (why !== undefined) wrong.push(why);
   const shown = keys.length === 0 ? acks : acks.filter(({ key }) => keys.includes(key));
   if (values.json) await print([`${json({ schema: 1, acks: shown })}\n`]);
-  else await print([...shown.map(ack => `${told(ack)}\n`), ...(keys.length === 0 ? openKeys(values, acks) : [])]);
+  else await print([...shown.map(ack => `${told(ack)}\n`), ...(keys.length === 0 ? await openKeys(values, acks) : [])]);
   for (const text of wrong) process.stderr.write(`beoboard ack: ${text}\n`);
   return wrong.length === 0 ? 0 : 1;
 }

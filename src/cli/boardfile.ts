@@ -128,20 +128,17 @@ type BoardTable = (typeof TABLES)[number];
  * a time while they are written: a board of a million nodes has 3 GB of them.
  */
 export class Dump {
-  readonly path: string;
-  readonly bytes: number;
   readonly header: Header | undefined;
   readonly state: string;
   wrong: string | undefined;
   readonly head: FilePart;
-  readonly #file: BoardFile;
   readonly #tables = new Map<BoardTable | 'index', FilePart>();
 
-  constructor(file: BoardFile, owner: number | string | undefined) {
+  constructor(
+    readonly file: BoardFile,
+    owner: number | string | undefined,
+  ) {
     const { path, bytes } = file;
-    this.#file = file;
-    this.path = path;
-    this.bytes = bytes;
     const opened = tryBoard(path, owner);
     this.state = opened.state;
     if (opened.state === 'ready') opened.board.unmap();
@@ -162,8 +159,8 @@ export class Dump {
     for (const table of [...TABLES, 'index'] as const) {
       const [at, stride] = [header[`${table}_offset`], header[`${table}_stride`]];
       const size = stride * header[table === 'index' ? 'index_slots' : table];
-      if (size > TABLE_MOST) throw new Failure(`${this.path}: its ${table} take more than 1 GiB`, NO_BOARD);
-      const part = this.#file.read(Number(at), new Uint8Array(size));
+      if (size > TABLE_MOST) throw new Failure(`${this.file.path}: its ${table} take more than 1 GiB`, NO_BOARD);
+      const part = this.file.read(Number(at), new Uint8Array(size));
       if (part.view.byteLength === size) this.#tables.set(table, part);
     }
   }
@@ -234,7 +231,7 @@ export class Dump {
     for (let first = 0; first < count; first += run) {
       const here = Math.min(run, count - first);
       const read = (offset: number | undefined, stride: number, into: Uint8Array) =>
-        this.#file.read(Number(offset) + first * stride, into.subarray(0, here * stride));
+        this.file.read(Number(offset) + first * stride, into.subarray(0, here * stride));
       // The words first: they may be older than the reports, not younger.
       const column = read(column_offset, column_stride, columns);
       const { view, origin } = read(records_offset, record_stride, records);

@@ -6,7 +6,7 @@ import { schedulerViewOf } from '../schedulerfile/schedulerview.js';
 import { answerIgnorance, checkLine } from '../shm/answers.js';
 import { NO_BOARD, unknownText } from '../shm/noboard.js';
 import type { Problem } from '../shm/problems.js';
-import { BoardReader } from '../shm/reader.js';
+import { withReader } from '../shm/reader.js';
 import { Failure } from '../text/failure.js';
 import { print } from '../text/output.js';
 import { words } from '../text/tables.js';
@@ -57,8 +57,7 @@ async function lineOf(values: ValuesOf<typeof verb>): Promise<ReturnType<typeof 
   for (const option of ['ignore', 'recent'] as const)
     if (where !== undefined && values[option] !== undefined)
       throw new UsageError(`--${option} and --where do not go together; leave one out`);
-  const reader = new BoardReader(values.board, values.owner);
-  try {
+  return await withReader(values.board, values.owner, async reader => {
     const fulfils = where === undefined ? undefined : await fulfilling(reader, where);
     const look = reader.nodeStates();
     const { board } = look;
@@ -69,9 +68,7 @@ async function lineOf(values: ValuesOf<typeof verb>): Promise<ReturnType<typeof 
       ...{ ...values, names, fulfils, fail: WAYS.indexOf(values.fail), ignore, recent },
       ...{ warnings: unguarded === undefined ? '' : `; ${unguarded}`, condition: brief(where ?? '', 200) },
     });
-  } finally {
-    reader.close();
-  }
+  });
 }
 
 /** What --setup looks at. */
@@ -81,14 +78,11 @@ async function checkSetup(values: ValuesOf<typeof verb>, given: Iterable<string>
   const other = [...given].find(name => !OF_SETUP.includes(name));
   if (other !== undefined) throw new UsageError(`--setup and --${other} do not go together; leave one out`);
   const { setupReport } = await import('./setup.js');
-  const reader = new BoardReader(values.board, values.owner);
-  try {
+  return await withReader(values.board, values.owner, async reader => {
     const { text, isRight } = setupReport(reader, values);
     await print([text]);
     return isRight ? 0 : 1;
-  } finally {
-    reader.close();
-  }
+  });
 }
 
 export async function main(argv: string[]): Promise<number> {

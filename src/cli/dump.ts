@@ -27,23 +27,29 @@ const PAGE_BYTES = 1 << 18;
 /** More than is written between two checks of the room: a record and its slots are 1,000 lines of at most 200 bytes. */
 const MOST_BETWEEN = 1 << 17;
 
-function* textPieces(dump: Dump): Generator<Uint8Array> {
+/** Puts a dump on a page, and yields where the page may be written; a text: it must be, and that behind it. */
+type Walk = Generator<string | undefined>;
+
+/** Each piece is to be used before the next one is asked for. */
+function* piecesOf(walk: (page: Page, dump: Dump) => Walk, dump: Dump): Generator<string | Uint8Array> {
   const page = new Page(PAGE_BYTES);
-  const full = () => page.room < MOST_BETWEEN;
-  const written = () => {
-    const bytes = page.written;
+  for (const text of walk(page, dump)) {
+    if (text === undefined && page.room >= MOST_BETWEEN) continue;
+    yield page.written;
     page.length = 0;
-    return bytes;
-  };
-  // By then all of it has been read.
-  const verdict = () =>
-    Buffer.from(`\n${dump.wrong === undefined ? 'no reader rejects it' : `wrong: ${dump.wrong}`}\n`);
-  page.part(Buffer.from(`${dump.path}: ${dump.state}, ${dump.bytes} bytes\n`));
-  if (dump.header === undefined) {
-    page.part(verdict());
-    yield written();
-    return;
+    yield text ?? '';
   }
+  yield page.written;
+}
+
+function* putText(page: Page, dump: Dump): Walk {
+  page.text(`${dump.file.path}: ${dump.state}, ${dump.file.bytes} bytes\n`);
+  if (dump.header !== undefined) yield* putParts(page, dump);
+  // By now all of it has been read.
+  page.text(`\n${dump.wrong === undefined ? 'no reader rejects it' : `wrong: ${dump.wrong}`}\n`);
+}
+
+function* putParts(page: Page, dump: Dump): Walk {
   const lines = (struct: 'link' | 'sender' | 'event', offset: number) => {
     const { view, origin } = dump.part(`${struct}s`);
     putLines(page, struct, view, offset - origin, origin);
@@ -51,28 +57,28 @@ function* textPieces(dump: Dump): Generator<Uint8Array> {
   page.text('\nheader\n');
   putLines(page, 'board_header', dump.head.view, 0, 0);
   // The reader has something to read while the rest is written.
-  yield written();
+  yield '';
   for (const { number, offset } of dump.links()) {
     page.text(`\nlink ${number}\n`);
     lines('link', offset);
-    if (full()) yield written();
+    yield;
   }
   for (const { number, offset, entry } of dump.senders()) {
     const reason = enums.reason[Math.floor(number / SENDERS_EACH)] ?? 'no reason';
     page.text(`\nrejected sender ${number}: ${reason}, ${blockState(entry)}\n`);
     lines('sender', offset);
-    if (full()) yield written();
+    yield;
   }
   for (const { number, offset, entry } of dump.events()) {
     const kind = enums.event_kind[Number(entry.kind)] ?? 'no kind';
     page.text(`\nevent ${entry.head / 2n} (entry ${number}): ${kind}, ${blockState(entry)}\n`);
     lines('event', offset);
-    if (full()) yield written();
+    yield;
   }
   page.text('\nname index (slots in use)\n');
   for (const { slot, record, hash } of dump.index()) {
     page.text(`  slot ${slot}: record ${record}, hash ${hash.toString(16).padStart(8, '0')}\n`);
-    if (full()) yield written();
+    yield;
   }
   for (const { index, view, base, origin, column, slots, memory } of dump.records()) {
     const { stamp, link, interval, goodbye } = unpackWord('column', column);
@@ -82,31 +88,28 @@ function* textPieces(dump: Dump): Generator<Uint8Array> {
     for (const [i, { state, base: at }] of slots.entries()) {
       page.text(`\nrecord ${index}, slot ${i}: ${state}\n`);
       if (state !== 'empty') putLines(page, 'slot', view, at, origin);
-      if (full()) yield written();
+      yield;
     }
     if (memory === undefined) continue;
     page.text(`\nrecord ${index}, memory\n`);
     putLines(page, 'memory', view, memory, origin);
-    if (full()) yield written();
+    yield;
   }
-  page.part(verdict());
-  yield written();
 }
 
-function* jsonPieces(dump: Dump): Generator<string | Uint8Array> {
-  const { path, state, header, bytes } = dump;
+function* putJson(page: Page, dump: Dump): Walk {
+  const { state, header } = dump;
+  const { path, bytes } = dump.file;
   // The reader has something to read while the rest is written.
-  yield Buffer.from(`{"schema":1,${json({ path, state, bytes, header }).slice(1, -1)}`);
+  page.text(`{"schema":1,${json({ path, state, bytes, header }).slice(1, -1)}`);
+  yield '';
   const tables = { links: [...dump.links()], senders: [...dump.senders()], events: dump.events() };
   yield `,${json(tables).slice(1, -1)},"index":[`;
-  const page = new Page(PAGE_BYTES);
   let separator = '';
   for (const { slot, record, hash } of dump.index()) {
     page.text(`${separator}{"slot":${slot},"record":${record},"hash":${hash}}`);
     separator = ',';
-    if (page.room > MOST_BETWEEN) continue;
-    yield page.written;
-    page.length = 0;
+    yield;
   }
   page.text('],"records":[');
   const putOf = (struct: 'record' | 'slot' | 'memory') => objectPut(fieldsOf(struct));
@@ -128,12 +131,9 @@ function* jsonPieces(dump: Dump): Generator<string | Uint8Array> {
     }
     page.text('}');
     separator = ',\n';
-    if (page.room > MOST_BETWEEN) continue;
-    yield page.written;
-    page.length = 0;
+    yield;
   }
-  yield page.written;
-  yield `\n],"wrong":${json(dump.wrong ?? null)}}\n`;
+  page.text(`\n],"wrong":${json(dump.wrong ?? null)}}\n`);
 }
 
 export async function main(argv: string[]): Promise<number> {
@@ -141,7 +141,7 @@ export async function main(argv: string[]): Promise<number> {
   const file = new BoardFile(values.board, values.owner);
   try {
     const dump = new Dump(file, values.owner);
-    await print(values.json ? jsonPieces(dump) : textPieces(dump));
+    await print(piecesOf(values.json ? putJson : putText, dump));
     return dump.wrong === undefined ? 0 : 1;
   } finally {
     file.close();

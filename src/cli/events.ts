@@ -6,7 +6,7 @@ import { BEGINS } from '../journalfile/format.js';
 import { defineVerb, parseVerb } from '../options/options.js';
 import { kindsOf, objectLines, textLines } from '../presentation/eventlines.js';
 import { pause } from '../service/pause.js';
-import { BoardReader } from '../shm/reader.js';
+import { withReader } from '../shm/reader.js';
 import { painter } from '../terminal/style.js';
 import { fold } from '../text/hostlists.js';
 import { words } from '../text/tables.js';
@@ -69,12 +69,11 @@ export async function main(argv: string[]): Promise<number> {
   // With what has begun its end, as of a journal.
   const isAsked = (change: BoardChange) =>
     kinds === undefined || kindsOf(change).some(kind => kinds.has(kind) || kinds.has(BEGINS.get(String(kind))));
-  const reader = new BoardReader(values.board, values.owner);
-  const follower = new ChangeFollower(reader, {
-    among: values.nodes && new Set(values.nodes),
-    last: 'count' in values.last ? values.last.count : 0,
-  });
-  try {
+  return await withReader(values.board, values.owner, async reader => {
+    const follower = new ChangeFollower(reader, {
+      among: values.nodes && new Set(values.nodes),
+      last: 'count' in values.last ? values.last.count : 0,
+    });
     for (let look = 0; look === 0 || !signal.aborted; look++) {
       const began = performance.now();
       const found = follower.look(look % REPORTS_EVERY === 0);
@@ -92,7 +91,5 @@ export async function main(argv: string[]): Promise<number> {
       await pause(rest, signal);
     }
     return follower.notOnBoard().length === 0 ? 0 : 1;
-  } finally {
-    reader.close();
-  }
+  });
 }

@@ -5,7 +5,7 @@ import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../options/opt
 import { wantedNodes } from '../shm/answers.js';
 import { NUMBERED } from '../shm/liveness.js';
 import { NO_BOARD, stalledText } from '../shm/noboard.js';
-import { BoardReader } from '../shm/reader.js';
+import { type BoardReader, withReader } from '../shm/reader.js';
 import { Failure, usable } from '../text/failure.js';
 import { compareNames, fold } from '../text/hostlists.js';
 import { print } from '../text/output.js';
@@ -107,8 +107,7 @@ export async function main(argv: string[]): Promise<number> {
   const toBoard = called?.toBoard ?? (name => name);
   // Each node under the first of the names by which it is asked for.
   const asked = values.nodes && new Map(values.nodes.names.toReversed().map(name => [toBoard(name), name]));
-  const reader = new BoardReader(values.board, values.owner);
-  try {
+  return await withReader(values.board, values.owner, async reader => {
     const among = await namesAsked(values, asked && [...asked.keys()], reader);
     const fulfils = values.where === undefined ? undefined : await fulfilling(reader, values.where);
     const look = reader.nodeStates();
@@ -154,7 +153,5 @@ export async function main(argv: string[]): Promise<number> {
     if (notOnBoard.length === 0) return 0;
     process.stderr.write(`beoboard nodes: not on the board: ${fold(notOnBoard)}\n`);
     return 1;
-  } finally {
-    reader.close();
-  }
+  });
 }

@@ -7,7 +7,7 @@ import { oddJson, oddText } from '../presentation/words/odd.js';
 import { namesOf, type Survey, survey } from '../query/survey.js';
 import { atOnce } from '../service/slices.js';
 import { NO_BOARD, unknownText } from '../shm/noboard.js';
-import { BoardReader } from '../shm/reader.js';
+import { withReader } from '../shm/reader.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { type Painter, painter } from '../terminal/style.js';
 import { usable } from '../text/failure.js';
@@ -74,8 +74,7 @@ export async function main(argv: string[]): Promise<number> {
   const rule = by && ruleOf && usable(() => ruleOf(by));
   const holds = values.where === undefined ? undefined : (await import('../query/conditions.js')).filter(values.where);
   const among = namesOf(values.nodes, args);
-  const reader = new BoardReader(values.board, values.owner);
-  try {
+  return await withReader(values.board, values.owner, async reader => {
     const snapshot = reader.snapshot();
     if (snapshot.stalled || snapshot.retired) {
       process.stderr.write(`beoboard odd: ${unknownText(snapshot)}\n`);
@@ -94,7 +93,5 @@ export async function main(argv: string[]): Promise<number> {
     if (found.notOnBoard.length === 0) return 0;
     process.stderr.write(`beoboard odd: not on the board: ${fold(found.notOnBoard)}\n`);
     return 1;
-  } finally {
-    reader.close();
-  }
+  });
 }

@@ -6,7 +6,7 @@ import { UsageError } from '../options/options.js';
 import { type Survey, survey } from '../query/survey.js';
 import { type SchedulerView, schedulerViewOf } from '../schedulerfile/schedulerview.js';
 import { NO_BOARD, unknownText } from '../shm/noboard.js';
-import { BoardReader } from '../shm/reader.js';
+import { withReader } from '../shm/reader.js';
 import { type Painter, painter } from '../terminal/style.js';
 import { usable } from '../text/failure.js';
 import { shownNames } from '../text/hostlists.js';
@@ -111,8 +111,7 @@ export async function lookBesideScheduler(
     words,
     options.nodes,
   );
-  const reader = new BoardReader(options.board, options.owner);
-  try {
+  return await withReader(options.board, options.owner, async reader => {
     const snapshot = reader.snapshot();
     const slurm = schedulerViewOf(options.slurmDir, snapshot);
     const found = survey(snapshot);
@@ -152,7 +151,5 @@ export async function lookBesideScheduler(
     if (!snapshot.stalled && !snapshot.retired) return wrong === undefined ? 0 : 1;
     process.stderr.write(`beoboard ${verb}: ${unknownText(snapshot)}\n`);
     return NO_BOARD;
-  } finally {
-    reader.close();
-  }
+  });
 }

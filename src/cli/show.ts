@@ -12,7 +12,7 @@ import { sharedTexts } from '../presentation/troublelines.js';
 import { chosenOf, type Surveyed, survey } from '../query/survey.js';
 import { schedulerViewOf } from '../schedulerfile/schedulerview.js';
 import { NO_BOARD, unknownText } from '../shm/noboard.js';
-import { BoardReader } from '../shm/reader.js';
+import { withReader } from '../shm/reader.js';
 import { painter } from '../terminal/style.js';
 import { usable } from '../text/failure.js';
 import { fold } from '../text/hostlists.js';
@@ -48,8 +48,7 @@ export async function main(argv: string[]): Promise<number> {
   if (values.nodes === undefined && args.length === 0) throw new UsageError('no node given; write beoboard show NODE');
   if (values.raw && values.json) throw new UsageError('--raw and --json do not go together; leave one out');
   usable(() => checkLists(args));
-  const reader = new BoardReader(values.board, values.owner);
-  try {
+  return await withReader(values.board, values.owner, async reader => {
     const snapshot = reader.snapshot();
     const slurm = schedulerViewOf(values.slurmDir, snapshot);
     const names = new Set(snapshot.names());
@@ -101,7 +100,5 @@ export async function main(argv: string[]): Promise<number> {
     const missing = found.notOnBoard.length === 0 ? [] : [`not on the board: ${fold(found.notOnBoard)}`];
     for (const wrong of [...noJobs, ...missing]) process.stderr.write(`beoboard show: ${wrong}\n`);
     return noJobs.length + missing.length === 0 ? 0 : 1;
-  } finally {
-    reader.close();
-  }
+  });
 }

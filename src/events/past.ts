@@ -9,13 +9,12 @@ import { NoBoard } from '../shm/noboard.js';
 import type { BoardReader } from '../shm/reader.js';
 import { Failure } from '../text/failure.js';
 
-/** So nodes stood, or the board where there are none; times in ms since 1970. `goesOn`: nothing tells its end. */
+/** So nodes stood, or the board where there are none; times in ms since 1970; an infinite end: nothing tells it. */
 interface PastSpell {
-  readonly nodes?: readonly string[];
+  readonly nodes: readonly string[];
   readonly what: State | 'unhealthy' | 'stalled' | 'closed' | 'absent' | 'gone';
   readonly fromMs: number;
   readonly toMs: number;
-  readonly goesOn?: boolean;
 }
 
 /** Of what no spell tells, nodes were as they are, if that is `left` or `never`, and otherwise live. */
@@ -30,28 +29,27 @@ export function pastOf(reader: BoardReader, journals: string, fromMs: number): P
   if ('why' in running) return undefined;
   const journal = new Journal(new JournalFolder(running.path, believedUsers(reader.owner)));
   const spells: PastSpell[] = [];
-  const going = new Map<string, { readonly node: string; readonly what: PastSpell['what']; readonly atMs: number }>();
+  const going = new Map<string, Omit<PastSpell, 'toMs'>>();
   try {
     const { uncertain_after_ns = 0n, silent_after_ns = 0n } = reader.nodeStates().board.header;
     const [doubtMs, silentMs] = [uncertain_after_ns, silent_after_ns].map(ns => Number(ns) / 1e6) as [number, number];
-    const add = (what: PastSpell['what'], begunMs: number, toMs: number, nodes?: readonly string[], goesOn = false) => {
+    const add = (what: PastSpell['what'], begunMs: number, toMs: number, nodes: readonly string[]) => {
       if (toMs < fromMs) return;
-      const doubtTo = Math.min(toMs, begunMs + silentMs);
-      if (what === 'silent')
-        spells.push({ nodes: nodes ?? [], what: 'uncertain', fromMs: begunMs + doubtMs, toMs: doubtTo });
       const since = what === 'silent' ? begunMs + silentMs : begunMs;
-      spells.push({ ...(nodes && { nodes }), what, fromMs: since, toMs, goesOn });
+      if (what === 'silent')
+        spells.push({ nodes, what: 'uncertain', fromMs: begunMs + doubtMs, toMs: Math.min(toMs, since) });
+      spells.push({ nodes, what, fromMs: since, toMs });
     };
     const ended = (key: string, toMs: number) => {
       const begun = going.get(key);
-      if (begun !== undefined) add(begun.what, begun.atMs, toMs, begun.node === '' ? undefined : [begun.node]);
+      if (begun !== undefined) add(begun.what, begun.fromMs, toMs, begun.nodes);
       going.delete(key);
     };
     const take = (line: Line, names: readonly string[]) => {
       const { event, at, from = at, to = from } = line;
       const [atMs, toMs, which] = [Date.parse(from), Date.parse(to), whichOf(line)];
       const begin = (what: PastSpell['what'], kind: string) => {
-        for (const node of names) going.set(`${kind} ${which} ${node}`, { node, what, atMs });
+        for (const node of names) going.set(`${kind} ${which} ${node}`, { nodes: [node], what, fromMs: atMs });
       };
       if (/^(boot|restart|new|heard_again)$/.test(event)) for (const node of names) ended(`left  ${node}`, toMs);
       if (event === 'silent') begin('silent', 'silent');
@@ -67,12 +65,12 @@ export function pastOf(reader: BoardReader, journals: string, fromMs: number): P
         going.clear(); // What still goes on is repeated behind it.
       else if (event === 'stalled' || event === 'no_board') {
         const what = event === 'no_board' ? 'absent' : line.closed ? 'closed' : 'stalled';
-        going.set('board', { node: '', what, atMs });
+        going.set('board', { nodes: [], what, fromMs: atMs });
       } else if (event === 'resumed' || event === 'board') ended('board', toMs);
     };
     journal.read(fromMs, (line, _, names) => take(line, [...names.made()]));
-    for (const { node, what, atMs } of going.values())
-      if (node !== '') add(what, atMs, Number.POSITIVE_INFINITY, [node], true);
+    for (const { nodes, what, fromMs } of going.values())
+      if (nodes.length > 0) add(what, fromMs, Number.POSITIVE_INFINITY, nodes);
   } catch (error) {
     const isOutside = error instanceof Failure || error instanceof NoBoard || 'code' in (error as object);
     if (!isOutside) throw error;

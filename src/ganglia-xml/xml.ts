@@ -2,7 +2,7 @@
 
 import { defineVerb, parseVerb } from '../options/options.js';
 import { heartbeatText, NO_BOARD } from '../shm/noboard.js';
-import { BoardReader } from '../shm/reader.js';
+import { withReader } from '../shm/reader.js';
 import { Failure } from '../text/failure.js';
 import { print } from '../text/output.js';
 import { Documents } from './documents.js';
@@ -20,8 +20,7 @@ Exit codes: 0 done, 2 usage, 4 no board, or stalled.`,
 
 export async function main(argv: string[]): Promise<number> {
   const { values } = parseVerb(verb, argv);
-  const reader = new BoardReader(values.board, values.owner);
-  try {
+  return await withReader(values.board, values.owner, async reader => {
     const snapshot = reader.snapshot();
     const { stalled, retired, heartbeatAgeMs, realNs } = snapshot;
     const source = { pieces: () => [snapshot], one: () => snapshot };
@@ -33,7 +32,5 @@ export async function main(argv: string[]): Promise<number> {
       `${values.board}: ${why}; the hosts were shown as they were then, start beoboard receive`,
       NO_BOARD,
     );
-  } finally {
-    reader.close();
-  }
+  });
 }

@@ -169,11 +169,6 @@ export function decode<S extends StructName>(struct: S, view: DataView, base: nu
   return out as Decoded<S>;
 }
 
-/** Whether the set of the field was measured, by the report's `valid`. */
-export function has(valid: bigint, set: SetName): boolean {
-  return ((valid >> BigInt(bits.valid[set])) & 1n) === 1n;
-}
-
 const VALID_AT = structs.report.fields.valid.offset;
 
 type Test = (view: DataView, base: number) => boolean;

@@ -6,13 +6,13 @@ import { bits, constants, enums } from '../layout/layout.gen.js';
 import { type CpuTimes, type GroupShare, groupShares, groupsOf, parseCpuTimes, sameCpus } from './collect/cpugroups.js';
 import { parseCpuList, readTopology } from './collect/cpus.js';
 import { WholeDisks } from './collect/diskparts.js';
-import { busiestDisk, type Disk, diskSum, diskstatsLines, parseDiskstats, sumDisks } from './collect/diskstats.js';
+import { busiestDisk, type Disk, diskSum, diskstatsParser, sumDisks } from './collect/diskstats.js';
 import { parseFileNr } from './collect/filenr.js';
 import { type LeaveOut, sameNames, tooMany } from './collect/kerneltext.js';
 import { parseLoadavg } from './collect/loadavg.js';
 import { UNREAD_MS } from './collect/membersum.js';
 import { parseMeminfo } from './collect/meminfo.js';
-import { arrange, netdevLines, parseNetdev, restSum } from './collect/netdev.js';
+import { arrange, netdevParser, restSum } from './collect/netdev.js';
 import { CountedLinks, leftOutTeller } from './collect/netlinks.js';
 import { parseCpuPressure, parseIoPressure, parseIrqPressure, parseMemoryPressure } from './collect/pressure.js';
 import { parseSnmp } from './collect/snmp.js';
@@ -96,10 +96,8 @@ function filesOf({ proc, sys }: Roots, tell: Tell | undefined) {
 /** One tree: its files are opened at the first reading, and closed with it. */
 class KernelTree {
   readonly files: ReturnType<typeof filesOf>;
-  readonly #netdevLines = netdevLines();
-  readonly #diskstatsLines = diskstatsLines();
-  readonly parseNetdev = (text: string, leaveOut: LeaveOut) => parseNetdev(text, leaveOut, this.#netdevLines);
-  readonly parseDiskstats = (text: string, leaveOut: LeaveOut) => parseDiskstats(text, leaveOut, this.#diskstatsLines);
+  readonly parseNetdev = netdevParser();
+  readonly parseDiskstats = diskstatsParser();
 
   readonly links: CountedLinks;
   readonly wholeDisks: WholeDisks;

@@ -58,12 +58,6 @@ export class KernelFile {
     this.#inPart = new Once(tell);
   }
 
-  read(most = MOST_BYTES): string | undefined {
-    const text = this.#text(most);
-    if (text !== undefined) this.#once.works();
-    return text;
-  }
-
   /**
    * The result of `parser` for the whole text. It must depend only on the text, because an unchanged text is not parsed
    * again. Undefined if the file cannot be read or the parser refuses it. It may leave out lines, and says so.

@@ -252,3 +252,17 @@ export class BoardReader {
     this.#writing = undefined;
   }
 }
+
+/** What is made of a board by a reader of its own, which is closed behind it. */
+export async function withReader<T>(
+  path: string,
+  owner: number | string | undefined,
+  look: (reader: BoardReader) => Promise<T>,
+): Promise<T> {
+  const reader = new BoardReader(path, owner);
+  try {
+    return await look(reader);
+  } finally {
+    reader.close();
+  }
+}

@@ -222,7 +222,6 @@ export class Snapshot implements SeenNodes {
   readonly #nowHigh: number;
   readonly #nowLow: number;
   readonly #nowMs: number;
-  readonly tables: Tables | undefined;
   #links: readonly LinkEntry[] | undefined;
 
   /**
@@ -233,9 +232,8 @@ export class Snapshot implements SeenNodes {
     readonly path: string,
     bytes: Uint8Array,
     taken: Taken,
-    tables?: Tables,
+    readonly tables?: Tables,
   ) {
-    this.tables = tables;
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
     const state = stateOf(this.view, 0);

@@ -19,7 +19,7 @@ import { type Condition, parseCondition } from '../query/conditions.js';
 import { survey } from '../query/survey.js';
 import { SCALES } from '../readings/scales.js';
 import { inSlices, SLICE_MS, SlicedLook } from '../service/slices.js';
-import { BoardReader } from '../shm/reader.js';
+import { BoardReader, withReader } from '../shm/reader.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { type Standing, standingOf, sumOf } from '../shm/standing.js';
 import { painter } from '../terminal/style.js';
@@ -118,7 +118,7 @@ export class Api {
   async answer(path: string, request: HttpRequest): Promise<HttpResponse | undefined> {
     const { query } = request;
     const name = plainOf(/^nodes\/([^/]+)$/.exec(path)?.[1]);
-    if (name !== undefined) return this.#node(name, checked(query, []));
+    if (name !== undefined) return await this.#node(name, checked(query, []));
     const id = plainOf(/^jobs\/([^/]+)$/.exec(path)?.[1]);
     if (id !== undefined) {
       const [jobs, digest] = this.#jobsAnd(query);
@@ -176,11 +176,6 @@ export class Api {
   #checkBoard(): void {
     const { trouble } = this.wall.watcher;
     if (trouble !== undefined) throw new Refusal('no_board', trouble);
-  }
-
-  #reader(): BoardReader {
-    const { path, owner } = this.wall.watcher.reader;
-    return new BoardReader(path, owner);
   }
 
   async #nodes(query: URLSearchParams, request: HttpRequest): Promise<HttpResponse> {
@@ -260,7 +255,8 @@ export class Api {
   }
 
   *#nodePieces(teller: (node: Parameters<Condition>[0]) => string, isShown: Condition): Generator<string | undefined> {
-    const reader = this.#reader();
+    const { path, owner } = this.wall.watcher.reader;
+    const reader = new BoardReader(path, owner);
     try {
       let separator = '';
       let counts: Standing | undefined;
@@ -348,9 +344,9 @@ export class Api {
     return answer(bytesOf(texts()));
   }
 
-  #node(name: string, _: URLSearchParams): HttpResponse {
-    const reader = this.#reader();
-    try {
+  async #node(name: string, _: URLSearchParams): Promise<HttpResponse> {
+    const { path, owner } = this.wall.watcher.reader;
+    return await withReader(path, owner, async reader => {
       const snapshot = reader.snapshotOf(name);
       snapshot.tellsUtc = true;
       const [node] = [...snapshot.nodes()];
@@ -366,9 +362,7 @@ export class Api {
         history: this.wall.river.node(name),
       };
       return answer(`${json(sheet).slice(0, -1)},"node":${nodeTeller(undefined, this.wall.heads.digest)(node)}}\n`);
-    } finally {
-      reader.close();
-    }
+    });
   }
 
   async #events(query: URLSearchParams, { slices, take }: HttpRequest): Promise<HttpResponse> {
@@ -404,8 +398,8 @@ export class Api {
 
   /** In what nodes differ from their families. */
   async #odd(slices: SlicedLook): Promise<HttpResponse> {
-    const reader = this.#reader();
-    try {
+    const { path, owner } = this.wall.watcher.reader;
+    return await withReader(path, owner, async reader => {
       const names: string[] = [];
       const parts = function* () {
         names.length = 0;
@@ -420,9 +414,7 @@ export class Api {
         for (const one of odd) yield { ...oddJson(nodes, names, one), text: oddText(nodes, names, one) };
       };
       return await listed({ schema: 1, seq: this.#seq }, 'odd', rows(), slices);
-    } finally {
-      reader.close();
-    }
+    });
   }
 
   /** What is made for nobody in particular, and in nobody's turns. What took long is told again. */

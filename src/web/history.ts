@@ -133,16 +133,16 @@ export class RiverHistory {
       if (stateNow(name) === 'left' || stateNow(name) === 'never') put(name, sinceMs, nowMs, () => bits & STATE_MASK);
     // Problems are those of nodes that were heard.
     const inOrder = [...spells].sort((a, b) => Number(a.what === 'unhealthy') - Number(b.what === 'unhealthy'));
-    for (const { nodes, what, fromMs, toMs, goesOn } of inOrder) {
+    for (const { nodes, what, fromMs, toMs } of inOrder) {
       if (what === 'stalled' || what === 'closed' || what === 'absent')
         each(fromMs, toMs, place => {
           this.#boards[place] = what;
           if (what === 'absent') fill(place, GAP | (GAP << 4));
         });
-      for (const name of nodes ?? []) {
+      for (const name of nodes) {
         const isIll = ((now.get(name) ?? 0) & CELL.unhealthy) !== 0;
         // What goes on by the journal alone has ended since its last line.
-        if (goesOn && !(what === 'unhealthy' ? isIll : stateNow(name) === what)) continue;
+        if (toMs === Number.POSITIVE_INFINITY && !(what === 'unhealthy' ? isIll : stateNow(name) === what)) continue;
         const state = what === 'gone' ? GAP : STATES.indexOf(what as State);
         const ill = (bits: number) => (HEARD.has(bits & STATE_MASK) && bits !== GAP ? bits | CELL.unhealthy : bits);
         put(name, fromMs, toMs, what === 'unhealthy' ? ill : () => state);

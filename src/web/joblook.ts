@@ -10,7 +10,7 @@ import { survey } from '../query/survey.js';
 import { SCALES } from '../readings/scales.js';
 import { SchedulerViewFollower } from '../schedulerfile/schedulerview.js';
 import { inSlices, type SlicedLook } from '../service/slices.js';
-import { BoardReader } from '../shm/reader.js';
+import { withReader } from '../shm/reader.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { fold } from '../text/hostlists.js';
 import { NOTHING } from '../text/layout.js';
@@ -59,8 +59,7 @@ export class JobLook extends SchedulerViewFollower {
     const parts = jobsNamed(id, view, nodeOf);
     const [known] = parts;
     if (known === undefined || parts.length > 1) throw new Refusal('unknown_job', noJobText(id, parts));
-    const single = new BoardReader(reader.path, reader.owner);
-    try {
+    return await withReader(reader.path, reader.owner, async single => {
       const names = known.names.slice(0, RIVER.mostNodes);
       const nodes = single.nodesNamed(names);
       // Its head counts what its members show.
@@ -98,9 +97,7 @@ export class JobLook extends SchedulerViewFollower {
           slices,
         ),
       };
-    } finally {
-      single.close();
-    }
+    });
   }
 }
 

@@ -9,7 +9,7 @@ import type { Value } from '../readings/measures.js';
 import { SCALES } from '../readings/scales.js';
 import type { SlicedLook } from '../service/slices.js';
 import { NoBoard } from '../shm/noboard.js';
-import { BoardReader } from '../shm/reader.js';
+import { withReader } from '../shm/reader.js';
 import type { Node, Snapshot } from '../shm/snapshot.js';
 import { compareNames } from '../text/hostlists.js';
 import { json } from '../text/output.js';
@@ -166,9 +166,8 @@ export class NodePages {
     const by = comparisonBy<number>(order, index => keys[index], byName);
     const [first, end] = [(asked.page - 1) * NODE_PAGE, asked.page * NODE_PAGE];
     const shown = first < chosen.length ? (await firstOf(chosen, end, by, slices)).slice(first, end) : [];
-    const reader = new BoardReader(path, owner);
     const nowMs = Date.now();
-    try {
+    return await withReader(path, owner, async reader => {
       const rows: SortRow[] = [];
       const teller = rowTeller(asked, digest);
       for (const index of shown) {
@@ -187,8 +186,6 @@ export class NodePages {
       const about = { total: chosen.length, page: asked.page, unmeasured: unmeasured(asked.fields, tick) };
       const text = json({ ...head, ...about });
       return `${text.slice(0, -1)},"nodes":[\n${rows.map(row => row.text).join(',\n')}\n]}\n`;
-    } finally {
-      reader.close();
-    }
+    });
   }
 }

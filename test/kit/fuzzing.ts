@@ -24,11 +24,11 @@ import { parseCreds, parseLogin, parseNkey } from '../../src/relay/natsaccess.js
 import { parseBootId } from '../../src/sender/collect/bootid.js';
 import { parseCpuTimes } from '../../src/sender/collect/cpugroups.js';
 import { parseCpuList, parsePackageId } from '../../src/sender/collect/cpus.js';
-import { parseDiskstats, sumDisks } from '../../src/sender/collect/diskstats.js';
+import { diskstatsParser, sumDisks } from '../../src/sender/collect/diskstats.js';
 import { parseFileNr } from '../../src/sender/collect/filenr.js';
 import { parseLoadavg } from '../../src/sender/collect/loadavg.js';
 import { parseMeminfo } from '../../src/sender/collect/meminfo.js';
-import { parseNetdev } from '../../src/sender/collect/netdev.js';
+import { netdevParser } from '../../src/sender/collect/netdev.js';
 import { parseIndex, parseSpeed } from '../../src/sender/collect/netlinks.js';
 import {
   parseCpuPressure,
@@ -144,7 +144,7 @@ function parsed<T>(
 }
 
 function interfaces(text: string): string | undefined {
-  const [taken, all] = parsed(parseNetdev, text);
+  const [taken, all] = parsed(netdevParser(), text);
   const told = all?.map(
     one =>
       ` ${hex(one.name)}:${one.rx_bytes},${one.tx_bytes},${one.rx_packets},${one.tx_packets},${modulo(one.errors)},${modulo(one.drops)}`,
@@ -169,7 +169,7 @@ const KERNEL: ((text: string) => string | undefined)[] = [
   text => asReport(parseFileNr(text)),
   interfaces,
   text => {
-    const [taken, disks] = parsed(parseDiskstats, text);
+    const [taken, disks] = parsed(diskstatsParser(), text);
     return disks && `${taken} ${asReport(sumDisks(disks))}`;
   },
   text => own(parseCpuList(text)?.length),

@@ -7,8 +7,8 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { has, REPORT_BYTES, type SetName } from '../../src/layout/codec.js';
-import { structs } from '../../src/layout/layout.gen.js';
+import { REPORT_BYTES, type SetName } from '../../src/layout/codec.js';
+import { bits, structs } from '../../src/layout/layout.gen.js';
 import { crc32 } from '../../src/sender/slow/crc32.js';
 import { openWriter } from '../../src/shm/writer.js';
 import { boardPath, memoryFolder } from '../kit/places.js';
@@ -101,7 +101,8 @@ function impure(report: Uint8Array): string[] {
         (_, i) => base + field.offset + i * bytesOf(field.type),
       ).flatMap(start => {
         if (field.type in structs) return walk(structs[field.type as keyof typeof structs].fields, start, belongs);
-        const clear = field.kind === 'reserved' || (belongs !== undefined && !has(valid, belongs));
+        const clear =
+          field.kind === 'reserved' || (belongs !== undefined && ((valid >> BigInt(bits.valid[belongs])) & 1n) === 0n);
         return clear && report.subarray(start, start + bytesOf(field.type)).some(byte => byte !== 0) ? [name] : [];
       });
     });

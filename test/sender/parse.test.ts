@@ -7,18 +7,12 @@ import t from 'tap';
 import { parseBootId } from '../../src/sender/collect/bootid.js';
 import { parseCpuList, parsePackageId } from '../../src/sender/collect/cpus.js';
 import { looksWhole } from '../../src/sender/collect/diskparts.js';
-import {
-  busiestDisk,
-  type Disk,
-  diskstatsLines,
-  parseDiskstats,
-  sumDisks,
-} from '../../src/sender/collect/diskstats.js';
+import { busiestDisk, type Disk, diskstatsParser, sumDisks } from '../../src/sender/collect/diskstats.js';
 import { parseFileNr } from '../../src/sender/collect/filenr.js';
 import { add, less, modulo32, over, TextCursor, thousandths, times, u64 } from '../../src/sender/collect/kerneltext.js';
 import { parseLoadavg } from '../../src/sender/collect/loadavg.js';
 import { parseMeminfo } from '../../src/sender/collect/meminfo.js';
-import { arrange, type InterfaceCounts, netdevLines, parseNetdev } from '../../src/sender/collect/netdev.js';
+import { arrange, type InterfaceCounts, netdevParser } from '../../src/sender/collect/netdev.js';
 import { type Link, parseIndex, parseSpeed, parseState } from '../../src/sender/collect/netlinks.js';
 import {
   parseCpuPressure,
@@ -35,6 +29,11 @@ import { leastCpuMs } from '../kit/cputime.js';
 import { NOT_WHOLE } from '../kit/whole.js';
 
 const U64 = '18446744073709551615';
+
+/** Without lines of a text before. */
+const parseNetdev = (text: string, leaveOut?: () => void) => netdevParser()(text, leaveOut);
+const parseDiskstats = (text: string, leaveOut?: () => void) => diskstatsParser()(text, leaveOut);
+
 const BEYOND = '18446744073709551616';
 
 const STAT = `cpu  101 2 33 4444 5 6 7 8 9 10
@@ -745,25 +744,18 @@ t.test('lines that have not changed are taken from the text before, and only the
   const texts = (line: fc.Arbitrary<string>) => fc.array(fc.array(line, { maxLength: 5 }), { maxLength: 5 });
   fc.assert(
     fc.property(texts(interfaceLine), texts(diskLine), (nets, disks) => {
-      const [net, disk] = [netdevLines(), diskstatsLines()];
+      const [net, disk] = [netdevParser(), diskstatsParser()];
       for (const lines of nets) {
         const text = `${heading}\n${lines.join('')}`;
-        t.strictSame(
-          parseNetdev(text, () => undefined, net),
-          parseNetdev(text),
-        );
+        t.strictSame(net(text), parseNetdev(text));
       }
-      for (const lines of disks)
-        t.strictSame(
-          parseDiskstats(lines.join(''), () => undefined, disk),
-          parseDiskstats(lines.join('')),
-        );
+      for (const lines of disks) t.strictSame(disk(lines.join('')), parseDiskstats(lines.join('')));
     }),
     { numRuns: 30 },
   );
-  const lines = netdevLines();
-  const [first] = parseNetdev(NETDEV, () => undefined, lines) ?? [];
-  const [again] = parseNetdev(`${NETDEV}new: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n`, () => undefined, lines) ?? [];
+  const parse = netdevParser();
+  const [first] = parse(NETDEV) ?? [];
+  const [again] = parse(`${NETDEV}new: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n`) ?? [];
   t.ok(first !== undefined && first === again, 'not parsed again');
 });
 

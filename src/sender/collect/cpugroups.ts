@@ -73,7 +73,7 @@ export type GroupShare = Record<`${Exclude<Kind, 'total'> | 'busiest'}_pm`, numb
  * What passed between two ticks. Each column is compared on its own: the kernel lets idle and iowait decrease a little,
  * and steal by any amount when a virtual machine moves. A negative difference counts as 0.
  */
-function growth(before: CpuTimes, now: CpuTimes): Growth {
+export function growth(before: CpuTimes, now: CpuTimes): Growth {
   const [user = 0, nice = 0, system = 0, idle = 0, iowait = 0, irq = 0, softirq = 0, steal = 0] = now.map((ticks, i) =>
     less(ticks, before[i] ?? 0),
   );

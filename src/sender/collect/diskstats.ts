@@ -43,17 +43,10 @@ function parseLine([, major = '', minor = '', name = '', ...texts]: RegExpExecAr
   return counts && number !== undefined ? { name: alone(name), number, ...counts } : undefined;
 }
 
-/** For the lines of one file, from one text to the next. */
-export const diskstatsLines = () => new LineParser(LINE, parseLine);
-
-/** All block devices, with partitions. An empty text is a node without any, and not an error. */
-export function parseDiskstats(
-  text: string,
-  leaveOut: LeaveOut = quietly,
-  parser = diskstatsLines(),
-): Disk[] | undefined {
-  if (text !== '' && !text.endsWith('\n')) return undefined;
-  return understood(parser.lines(text, 0), leaveOut);
+/** All block devices, with partitions. An empty text is a node without any, and not an error. For one file. */
+export function diskstatsParser(lines = new LineParser(LINE, parseLine)) {
+  return (text: string, leaveOut: LeaveOut = quietly): Disk[] | undefined =>
+    text === '' || text.endsWith('\n') ? understood(lines.lines(text, 0), leaveOut) : undefined;
 }
 
 /** The kernel counts sectors of 512 bytes, whatever the sector size of the disk is. */
@@ -104,16 +97,12 @@ export function busiestDisk(
   elapsedNs: bigint,
 ): { disk_busiest_pm: number } | undefined {
   if (elapsedNs <= 0n) return undefined;
-  // Nearly always the same disks, in the same places.
-  let then: ReadonlyMap<string, KernelCount> | undefined;
+  const then = new Map(before.map(({ name, busyMs }) => [name, busyMs]));
   let busiest: KernelCount | undefined;
-  for (const [i, disk] of now.entries()) {
-    const same = before[i];
-    if (same?.name !== disk.name) then ??= new Map(before.map(disk => [disk.name, disk.busyMs]));
-    const from = same?.name === disk.name ? same.busyMs : then?.get(disk.name);
-    if (from === undefined) continue;
-    const by = grown(from, disk.busyMs);
-    if (by >= (busiest ?? 0)) busiest = by;
+  for (const { name, busyMs } of now) {
+    const from = then.get(name);
+    const by = from === undefined ? undefined : grown(from, busyMs);
+    if (by !== undefined && by >= (busiest ?? 0)) busiest = by;
   }
   return busiest === undefined ? undefined : { disk_busiest_pm: thousandths(BigInt(busiest) * NS_PER_MS, elapsedNs) };
 }

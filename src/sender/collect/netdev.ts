@@ -52,20 +52,13 @@ function parseLine(found: RegExpExecArray): InterfaceCounts | undefined {
   return { name: alone(name), rx_bytes, tx_bytes, rx_packets, tx_packets, errors, drops };
 }
 
-/** For the lines of one file, from one text to the next. */
-export const netdevLines = () => new LineParser(LINE, parseLine);
-
-/** All interfaces in the kernel's order. The two heading lines are required; there may be no interfaces. */
-export function parseNetdev(
-  text: string,
-  leaveOut: LeaveOut = quietly,
-  parser = netdevLines(),
-): InterfaceCounts[] | undefined {
-  const first = text.indexOf('\n') + 1;
-  const second = text.indexOf('\n', first) + 1;
-  const isHeading = (from: number, to: number) => text.slice(from, to).includes('|');
-  if (!text.endsWith('\n') || !isHeading(0, first) || !isHeading(first, second)) return undefined;
-  return understood(parser.lines(text, second), leaveOut);
+/** All interfaces in the kernel's order. The two heading lines are required; there may be no interfaces. For one file. */
+export function netdevParser(lines = new LineParser(LINE, parseLine)) {
+  return (text: string, leaveOut: LeaveOut = quietly): InterfaceCounts[] | undefined => {
+    const heading = /^[^\n|]*\|[^\n]*\n[^\n|]*\|[^\n]*\n/.exec(text)?.[0];
+    if (heading === undefined || !text.endsWith('\n')) return undefined;
+    return understood(lines.lines(text, heading.length), leaveOut);
+  };
 }
 
 /** The number of entries of `net` in the report; further interfaces are added to `net_rest`. */
@@ -90,25 +83,16 @@ export function arrange(
   mbps: ReadonlyMap<string, number> = new Map(),
   sum = restSum(),
 ): { net: NetEntry[]; net_rest?: NetEntry } | undefined {
-  // Those without an index come last; these, and those with the same, as the kernel has them.
-  const first: CountedLine[] = [];
-  const rest: CountedLine[] = [];
+  const counted: CountedLine[] = [];
   for (const counts of interfaces) {
     const { name } = counts;
     const link = links.get(name);
-    if (link === undefined) continue;
-    const { index, state, id = name } = link;
-    const one = { id, counts, index, mbps: mbps.get(name) ?? 0, state };
-    let at = first.length;
-    while (at > 0 && (first[at - 1]?.index ?? 0) > index) at--;
-    if (at < PLACES) first.splice(at, 0, one);
-    const last = at < PLACES ? first[PLACES] : one;
-    if (last === undefined) continue;
-    first.length = PLACES;
-    rest.push(last);
+    if (link !== undefined) counted.push({ id: name, ...link, counts, mbps: mbps.get(name) ?? 0 });
   }
+  // Those without an index come last; these, and those with the same, as the kernel has them.
+  counted.sort((a, b) => a.index - b.index);
+  const [first, rest] = [counted.slice(0, PLACES), counted.slice(PLACES)];
   const net = first.map(({ counts, mbps, state }) => finish({ ...counts, mbps, state }, 1));
-  // Their order does not matter, because they are only added up.
   const total = sum.add(rest, 0);
   if (total === undefined) return undefined;
   return rest.length === 0 ? { net } : { net, net_rest: totalOf('rest', total, rest) };

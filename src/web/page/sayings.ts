@@ -33,6 +33,12 @@ function coloured(text: string): (Node | string)[] {
   return pieces;
 }
 
+/** A value of a reading, undefined where nothing was measured, and what is said behind it. */
+function valueText(reading: ReadingInfo | undefined, value: number | undefined, behind: string): string {
+  if (reading === undefined || value === undefined) return `${reading?.title ?? 'reading'} not measured`;
+  return `${reading.title} ${quantity(numberOf(reading, value), reading.unit)}${behind}`;
+}
+
 /** A line about a node, in whose cell is this reading. `link`: the one behind which it is, if nothing is heard on it. */
 export function cellText(
   cells: Cells,
@@ -42,10 +48,8 @@ export function cellText(
 ): string {
   const bits = cells.values[cell] as number;
   const state = stateOf(bits);
-  const value =
-    reading === undefined || !isMeasured(bits)
-      ? `${reading?.title ?? 'reading'} not measured`
-      : `${reading.title} ${quantity(numberOf(reading, valueIn(bits)), reading.unit)}${state === 'live' ? '' : ' when last heard'}`;
+  const measured = isMeasured(bits) ? valueIn(bits) : undefined;
+  const value = valueText(reading, measured, state === 'live' ? '' : ' when last heard');
   const behind = link === undefined ? [] : [`behind ${link}, on which nothing is heard`];
   return [cells.names[cell] ?? '?', state, ...(isUnhealthy(bits) ? ['unhealthy'] : []), value, ...behind].join(' · ');
 }
@@ -59,10 +63,7 @@ export function togetherText(
   const { states, unhealthy, measured, sum } = cells.tally(first, size);
   const name = cells.layout.groups.find(group => group.first === first && group.count === size)?.name;
   const told = [...STATES.entries()].flatMap(([i, state]) => (states[i] ? [`${count(states[i])} ${state}`] : []));
-  const mean =
-    reading === undefined || measured === 0
-      ? `${reading?.title ?? 'reading'} not measured`
-      : `${reading.title} ${quantity(numberOf(reading, sum / measured), reading.unit)} on average`;
+  const mean = valueText(reading, measured === 0 ? undefined : sum / measured, ' on average');
   const parts = [name ?? fold(cells.names.slice(first, first + size)), plural(size), ...told];
   return [...parts, ...(unhealthy > 0 ? [`${count(unhealthy)} unhealthy`] : []), mean].join(' · ');
 }
