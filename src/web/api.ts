@@ -196,9 +196,10 @@ export class Api {
     if (page === 0) throw new InputError('page is 0; the first one is 1');
     const sort = query.get('sort') ?? (page === undefined ? undefined : 'state');
     const { length } = this.wall.watcher.names;
-    const about = Math.min(length, rangesOf(query, this.#namesMost)?.size ?? length);
+    const ranges = rangesOf(query, this.#namesMost);
+    const about = Math.min(length, ranges?.size ?? length);
     await request.take(sort === undefined ? about * NODE_BYTES : length * ORDER_BYTES + about * NAME_BYTES);
-    const among = await this.#namesOn(query, request);
+    const among = await this.#namesOn(ranges, request.slices);
     // Here an invalid request throws.
     const chosen = where === null ? undefined : await this.wall.queries.chosen(where);
     if (sort !== undefined) {
@@ -220,13 +221,9 @@ export class Api {
     return Math.max(RIVER.mostNodes, this.wall.watcher.names.length);
   }
 
-  /** The names of the parameter nodes; undefined: all. Throws an InputError for those that are not on the board. */
-  async #namesOn(
-    query: URLSearchParams,
-    { slices }: HttpRequest,
-    limit = this.#namesMost,
-  ): Promise<ReadonlySet<string> | undefined> {
-    const asked = rangesOf(query, limit)?.made();
+  /** The names that are asked for; undefined: all. Throws an InputError for those that are not on the board. */
+  async #namesOn(ranges: NameRanges | undefined, slices: SlicedLook): Promise<ReadonlySet<string> | undefined> {
+    const asked = ranges?.made();
     if (asked === undefined) return undefined;
     await slices.next();
     const notOnBoard = new Set(asked);
@@ -441,16 +438,17 @@ export class Api {
   async #river(query: URLSearchParams, request: HttpRequest): Promise<HttpResponse> {
     const { scale, by } = await this.wall.view(query);
     const groups = Math.min(by?.grouped.names.length ?? 1, RIVER.mostRows);
-    await request.take((rangesOf(query, RIVER.mostNodes)?.size ?? groups * GROUP_SHARE) * RIVER_BYTES);
+    const ranges = rangesOf(query, RIVER.mostNodes);
+    await request.take((ranges?.size ?? groups * GROUP_SHARE) * RIVER_BYTES);
     const { river, watcher } = this.wall;
     const reading = (SCALES[scale] as (typeof SCALES)[number]).name;
     const common = { schema: 1, reading };
-    if (!query.has('nodes')) {
+    if (ranges === undefined) {
       const table = await river.groups(by?.text ?? '', by?.grouped, watcher.last?.count ?? 0, scale, request.slices);
       return this.#packed({ ...common, by: by?.text ?? null }, table);
     }
     if (by !== undefined) throw new InputError('by and nodes do not go together; leave one out');
-    const names = (await this.#namesOn(query, request, RIVER.mostNodes)) ?? [];
+    const names = (await this.#namesOn(ranges, request.slices)) ?? [];
     return this.#packed(common, await river.nodes([...names], scale, request.slices));
   }
 

@@ -274,7 +274,6 @@ export class RiverHistory {
     this.#bound(rows);
     const { numbers } = this.#span();
     const head = this.#head();
-    const gaps = this.#gaps(numbers);
     const isWide = [...rows.byName.values()].some(({ counts }) => counts instanceof Uint32Array);
     const named = [...rows.byName].filter(([, row]) => row.counts.some(value => value > 0));
     const rowsTold = named.map(([name]) => ({ name: name ?? null }));
@@ -289,12 +288,12 @@ export class RiverHistory {
       );
       await slices.next();
     }
-    return { head: { ...head, count_bytes: isWide ? 4 : 2, gaps, rows: rowsTold }, columns };
+    return { head: { ...head, count_bytes: isWide ? 4 : 2, rows: rowsTold }, columns };
   }
 
   /** Nodes, with one reading; unknown nodes have only gaps. */
   async nodes(names: readonly string[], scale: number, slices = new SlicedLook()): Promise<HistoryTable> {
-    const { numbers, slow, states } = this.#axis();
+    const { numbers, slow } = this.#axis();
     const head = this.#head();
     const half = Math.ceil(numbers.length / 2);
     const columns: Uint8Array[] = [];
@@ -309,14 +308,14 @@ export class RiverHistory {
       columns.push(packed);
       await slices.next();
     }
-    return { head: { ...head, value_every: EVERY, gaps: states.gaps, rows: names.map(name => ({ name })) }, columns };
+    return { head: { ...head, value_every: EVERY, rows: names.map(name => ({ name })) }, columns };
   }
 
   #head() {
     const { numbers, sinceMs } = this.#span();
     const looked = Math.max(0, this.#first - (numbers[0] ?? 0));
-    const head = { seq: this.#newestSeq, since_ms: sinceMs, step_ms: TICK_MS, columns: numbers.length };
-    return { ...head, readings_since_ms: sinceMs + looked * TICK_MS };
+    const columns = { since_ms: sinceMs, step_ms: TICK_MS, columns: numbers.length, gaps: this.#gaps(numbers) };
+    return { seq: this.#newestSeq, ...columns, readings_since_ms: sinceMs + looked * TICK_MS };
   }
 
   /** The columns that there are, and the numbers of those with readings. */
