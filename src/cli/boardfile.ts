@@ -8,6 +8,7 @@ import { OTHER_LINKS } from '../shm/links.js';
 import { NO_BOARD, NoBoard } from '../shm/noboard.js';
 import { tryBoard } from '../shm/reader.js';
 import { Failure } from '../text/failure.js';
+import { isZero } from './dumptext.js';
 
 type Header = Decoded<'board_header'>;
 
@@ -182,9 +183,7 @@ export class Dump {
     const { bytes } = structs[struct];
     for (let number = 0; number < header[table]; number++) {
       const base = number * header[`${table}_stride`];
-      let empty = true;
-      for (let at = base; at < base + bytes && empty; at += 4) empty = view.getUint32(at, true) === 0;
-      if (!empty) yield { number, offset: origin + base, entry: decode(struct, view, base) };
+      if (!isZero(view, base, bytes)) yield { number, offset: origin + base, entry: decode(struct, view, base) };
     }
   }
 

@@ -63,7 +63,7 @@ function linesOf(struct: StructName, at: number, prefix: string): PutLines[] {
     });
 }
 
-function isZero(view: DataView, from: number, bytes: number): boolean {
+export function isZero(view: DataView, from: number, bytes: number): boolean {
   for (let at = from; at < from + bytes; at += 4) if (view.getUint32(at, true) !== 0) return false;
   return true;
 }

@@ -307,11 +307,9 @@ export class Api {
       );
     });
     const nodes = this.wall.watcher.names.slice(0, tick.count);
-    const cells = chosen.map(index => tick.cells[index] as Uint16Array);
-    const [states] = tick.cells as [Uint16Array];
     // The buffers of a look are used again, so the cells are copied at once and written piece by piece.
-    const copies = cells.map(column => column.slice(0, tick.count));
-    const stateCells = states.slice(0, tick.count);
+    const copyOf = (index: number) => (tick.cells[index] as Uint16Array).slice(0, tick.count);
+    const [stateCells, copies] = [copyOf(0), chosen.map(copyOf)];
     const head = { schema: 1, seq, now_ms: tick.nowMs, state: tick.state };
     function* texts(): Generator<string> {
       yield `${JSON.stringify(head).slice(0, -1)},"nodes":[`;

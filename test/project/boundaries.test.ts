@@ -253,7 +253,7 @@ const LINES: Record<string, number> = {
   'c/verbs': 2215,
   'src/acks': 282,
   'src/changes': 1081,
-  'src/cli': 5323,
+  'src/cli': 5322,
   'src/demo': 274,
   'src/events': 369,
   'src/ganglia-xml': 1378,
@@ -284,7 +284,7 @@ const LINES: Record<string, number> = {
   'src/terminal': 245,
   'src/text': 2297,
   'src/trouble': 2131,
-  'src/web': 3476,
+  'src/web': 3474,
   'src/web/page': 5653,
   'src/zoom': 1076,
 };
