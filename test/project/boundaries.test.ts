@@ -285,7 +285,7 @@ const LINES: Record<string, number> = {
   'src/text': 2297,
   'src/trouble': 2131,
   'src/web': 3474,
-  'src/web/page': 5653,
+  'src/web/page': 5642,
   'src/zoom': 1076,
 };
 

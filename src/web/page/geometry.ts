@@ -184,26 +184,21 @@ export function plan(members: readonly Member[], room: Room): MapPlan {
 export function planSeen(members: readonly Member[], room: Room, least: number, wanted: number): MapPlan {
   const fine = plan(members, room);
   if (fine.side >= least) return fine;
-  const grained = (most: number, among = room) =>
-    plan(
-      members.map(member => ({ ...member, grain: Math.max(1, Math.min(most, member.count)) })),
-      among,
-    );
-  const whole = grained(Number.POSITIVE_INFINITY);
-  if (whole.side < wanted) return grained(Number.POSITIVE_INFINITY, { ...room, label: 0, gap: 0, least: least + 1 });
+  const grained = (most: number) =>
+    members.map(member => ({ ...member, grain: Math.max(1, Math.min(most, member.count)) }));
+  const groups = grained(Number.POSITIVE_INFINITY);
+  const whole = plan(groups, room);
+  if (whole.side < wanted) return plan(groups, { ...room, label: 0, gap: 0, least: least + 1 });
   if (whole.side <= 2 * wanted) return whole;
   for (let grain = Math.ceil((wanted / fine.side) ** 2 / 2); ; grain = Math.ceil(grain * 1.2)) {
-    const made = grained(grain);
+    const made = plan(grained(grain), room);
     if (made.side >= wanted) return made;
   }
 }
 
-/** The least height of a bar, and its least area, in CSS pixels. */
-const BAR = { height: 3, area: 36 } as const;
-
-/** The height of the bar for that share of a place's nodes. */
+/** The height of the bar for that share of a place's nodes: at least 3 CSS pixels, and as many as make it 36 large. */
 export const barOf = (wide: number, high: number, share: number, unit: number) =>
-  Math.min(high, Math.ceil(Math.max(BAR.height * unit, (BAR.area * unit * unit) / wide, high * share)));
+  Math.min(high, Math.ceil(Math.max(3 * unit, (36 * unit * unit) / wide, high * share)));
 
 /** The block of a cell: blocks are in the order of their cells. */
 export function blockOf({ blocks }: MapPlan, cell: number): GroupBlock | undefined {

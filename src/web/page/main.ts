@@ -485,10 +485,8 @@ function openAt(cell: number): void {
   if (count === 1) openNode(cell);
   else if (group !== undefined && members().length > 1) go({ group: group.name ?? 'others', page: undefined });
   else {
-    const [worst = cells.names[first]] = unwellOf(
-      cells,
-      Uint32Array.from({ length: count }, (_, i) => first + i),
-    );
+    const all = Uint32Array.from({ length: count }, (_, i) => first + i);
+    const [worst = cells.names[first]] = unwellOf(cells, all);
     go({ zoom: ZOOMS[0], at: worst });
   }
 }

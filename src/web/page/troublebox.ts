@@ -32,11 +32,7 @@ const foldable = (nodes: string) =>
 /** Writes a row, with new elements, which have not moved from anywhere. */
 function fill(row: HTMLElement, columns: ReturnType<typeof columnsOf>): void {
   const { severity, nodes, what, why, lasting, since, times, jobs } = columns;
-  const part = (name: string, ...children: (Node | string)[]) => {
-    const made = make('span', { class: name }, ...children);
-    made.style.gridArea = name;
-    return made;
-  };
+  const part = (name: string, ...children: (Node | string)[]) => make('span', { class: name }, ...children);
   row.replaceChildren(
     part('severity', severity),
     part('nodes', ...nodes.map(text => make('span', {}, ...foldable(text)))),
