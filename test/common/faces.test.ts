@@ -43,6 +43,7 @@ import { Wall } from '../../src/web/wall.js';
 import { Watcher } from '../../src/web/watcher.js';
 import { monotonicNs } from '../kit/clocks.js';
 import { INSTALLED, makeIn } from '../kit/compiling.js';
+import { lacks } from '../kit/lacking.js';
 import { poke } from '../kit/linkboard.js';
 import { busy, EVERYTHING, type MadeNode, madeBoard, validOf } from '../kit/madeboard.js';
 import { madeJob, madeLook, madeState } from '../kit/madejobs.js';
@@ -282,26 +283,28 @@ async function outside(t: Test, snapshot: Snapshot, beat: () => void, [library, 
     for (const name of names(recent)) t.ok(here.get(name)?.[2], `check: ${name} had one`);
   }
   beat();
-  const env = { ...process.env, PYTHONPATH: join(ROOT, 'python'), PYTHONDONTWRITEBYTECODE: '1', BOARD: path };
-  const more = { BEOBOARD_LIBRARY: join(library ?? '', 'libbeoboard.so.1') };
-  const python = spawnSync('python3', ['-c', PYTHON], { encoding: 'utf8', env: { ...env, ...more } });
-  t.equal(python.stderr, '');
-  const { tally, nodes } = JSON.parse(python.stdout) as { tally: Told; nodes: Record<string, string | number>[] };
-  t.same(some(tally), some(standing.states), 'Python');
-  const words = (text: unknown) => String(text).toLowerCase().split(/\W+/).filter(Boolean).sort().join();
-  const sorted = (text = '') => text.split(',').filter(Boolean).sort().join();
-  for (const { name = '', state, problems, recently, silent } of nodes) {
-    const [, now, before] = here.get(String(name)) ?? [];
-    t.same(
-      [state, words(problems), words(recently)],
-      [here.get(String(name))?.[0], sorted(now), sorted(before)],
-      `Python: ${name}`,
-    );
-    const { beganMs } = snapshot.node(found.all.find(one => one.name === name)?.index ?? -1).memory?.silence ?? {};
-    t.equal(silent === null, beganMs === undefined, `Python: ${name} was silent`);
-    if (beganMs !== undefined)
-      t.ok(Math.abs(Number(silent) - instantOf(snapshot, beganMs)) < 1000, `Python: ${name} since`);
-  }
+  await t.test('Python', { skip: lacks('python3', 'python3') }, async t => {
+    const env = { ...process.env, PYTHONPATH: join(ROOT, 'python'), PYTHONDONTWRITEBYTECODE: '1', BOARD: path };
+    const more = { BEOBOARD_LIBRARY: join(library ?? '', 'libbeoboard.so.1') };
+    const python = spawnSync('python3', ['-c', PYTHON], { encoding: 'utf8', env: { ...env, ...more } });
+    t.equal(python.stderr, '');
+    const { tally, nodes } = JSON.parse(python.stdout) as { tally: Told; nodes: Record<string, string | number>[] };
+    t.same(some(tally), some(standing.states), 'Python');
+    const words = (text: unknown) => String(text).toLowerCase().split(/\W+/).filter(Boolean).sort().join();
+    const sorted = (text = '') => text.split(',').filter(Boolean).sort().join();
+    for (const { name = '', state, problems, recently, silent } of nodes) {
+      const [, now, before] = here.get(String(name)) ?? [];
+      t.same(
+        [state, words(problems), words(recently)],
+        [here.get(String(name))?.[0], sorted(now), sorted(before)],
+        `Python: ${name}`,
+      );
+      const { beganMs } = snapshot.node(found.all.find(one => one.name === name)?.index ?? -1).memory?.silence ?? {};
+      t.equal(silent === null, beganMs === undefined, `Python: ${name} was silent`);
+      if (beganMs !== undefined)
+        t.ok(Math.abs(Number(silent) - instantOf(snapshot, beganMs)) < 1000, `Python: ${name} since`);
+    }
+  });
   beat();
   const exporter = new Exporter([new ScrapedBoard(undefined, path, undefined)]);
   const selection = { names: undefined, shard: 1, shards: 1 };

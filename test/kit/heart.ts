@@ -8,21 +8,26 @@ const OTHERS = 31;
 
 const BEAT = `
 const { closeSync, existsSync, openSync, writeSync } = require('node:fs');
-const { path, places } = require('node:worker_threads').workerData;
+const { path, places, begun } = require('node:worker_threads').workerData;
 const now = Buffer.alloc(8);
-setInterval(() => {
+const beat = () => {
   now.writeBigUInt64LE(process.hrtime.bigint());
   // By its name each time, because a board that is made anew is another file; some are removed.
   if (!existsSync(path)) return;
   const file = openSync(path, 'r+');
   for (const place of places) writeSync(file, now, 0, 8, place);
   closeSync(file);
-}, 100);
+};
+beat();
+setInterval(beat, 100);
+Atomics.store(begun, 0, 1);
+Atomics.notify(begun, 0);
 `;
 
 /**
  * Writes the heartbeat of a board ten times a second, and those of these of its links, until the test ends or what is
- * returned is called. In a thread of its own: a test that computes for seconds on a busy machine does not stop it.
+ * returned is called. In a thread of its own: a test that computes for seconds on a busy machine does not stop it. It
+ * has begun when this returns.
  */
 export function keepAlive(
   t: { teardown(end: () => unknown): unknown },
@@ -31,7 +36,9 @@ export function keepAlive(
 ): () => Promise<unknown> {
   const { heartbeat_ns, evidence } = structs.board_header.fields;
   const places = [...links.map(link => evidence.offset + link * structs.link_evidence.bytes), heartbeat_ns.offset];
-  const heart = new Worker(BEAT, { eval: true, workerData: { path, places } });
+  const begun = new Int32Array(new SharedArrayBuffer(4));
+  const heart = new Worker(BEAT, { eval: true, workerData: { path, places, begun } });
+  Atomics.wait(begun, 0, 0, 60_000);
   const stop = () => heart.terminate();
   t.teardown(stop);
   return stop;
