@@ -192,7 +192,8 @@ const DIGESTS: Record<string, (stdout: string) => string[]> = {
   judge: stdout => [stdout],
 };
 
-const DATE = '(?:[A-Z][a-z]{2} \\d\\d \\d\\d:\\d\\d|(?:\\d{4}-\\d\\d-\\d\\d )?\\d\\d:\\d\\d:\\d\\d)';
+const DATE =
+  '(?:[A-Z][a-z]{2} \\d\\d \\d\\d:\\d\\d|(?:\\d{4}-\\d\\d-\\d\\d )?\\d\\d:\\d\\d:\\d\\d|\\d{4}-\\d\\d-\\d\\d(?!T))';
 const TIME = new RegExp(`\\b(?:\\d+(?:ms|\\.\\ds|m\\d\\ds|h\\d\\dm|d\\d+h)|\\d+ (?:s|min|h|d)|${DATE})\\b`, 'g');
 // Wide enough for all columns, however long ago this machine was booted.
 process.env.COLUMNS = '200';

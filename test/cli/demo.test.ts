@@ -159,7 +159,8 @@ t.test(
     t.equal(answers.length, 3);
     t.match(answers[0], /\nsim-r10 +48 +(0 +)*48 /, 'beside columns of the states that others are in');
     t.match(answers[1], /^sim-r01n11: live, /);
-    t.match(answers[2], /^sim-r01n11,sim-r10n33\n$/);
+    // Later than it did on a quiet machine it finds others that are slowed down by heat, too.
+    t.match(answers[2], /^sim-r01n11,(\S+,)?sim-r10n33\n$/);
 
     await until('the rack is back', () => /sim-r07.* silent -> live\n/.test(demo.stdout()));
     const after = demo.stdout().slice(first.length);
