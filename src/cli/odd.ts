@@ -3,7 +3,6 @@
 import { defineVerb, parseVerb } from '../options/options.js';
 import { oddOnesOf } from '../outliers/heat.js';
 import type { FamilyOf, Odd } from '../outliers/odd.js';
-import { oddJson, oddText } from '../presentation/words/odd.js';
 import { namesOf, type Survey, survey } from '../query/survey.js';
 import { atOnce } from '../service/slices.js';
 import { NO_BOARD, unknownText } from '../shm/noboard.js';
@@ -14,6 +13,7 @@ import { usable } from '../text/failure.js';
 import { fold } from '../text/hostlists.js';
 import { padded, widest, wrapped } from '../text/layout.js';
 import { json, print, terminalWidth } from '../text/output.js';
+import { oddJson, oddText } from '../words/odd.js';
 
 export const verb = defineVerb({
   name: 'odd',

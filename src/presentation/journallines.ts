@@ -14,9 +14,9 @@ import { fold } from '../text/hostlists.js';
 import { json } from '../text/output.js';
 import { own } from '../text/tables.js';
 import { oneLine } from '../text/text.js';
+import { readingText, valuesText } from '../words/marks.js';
 import { boardText, nodeText } from './eventlines.js';
 import type { FoldedEvent } from './shapes.js';
-import { readingText, valuesText } from './words/marks.js';
 
 const ms = (time: string) => Date.parse(time);
 

@@ -2,7 +2,6 @@
 
 import { LastReports, lastWordsTexts } from '../changes/lastwords.js';
 import { hourTimes, journalTroubles } from '../journalfile/state.js';
-import { marksText } from '../presentation/words/marks.js';
 import type { Survey, Surveyed } from '../query/survey.js';
 import type { SchedulerView } from '../schedulerfile/schedulerview.js';
 import { byProblem, PROBLEM_TEXT } from '../shm/problems.js';
@@ -10,6 +9,7 @@ import type { Snapshot } from '../shm/snapshot.js';
 import { fold } from '../text/hostlists.js';
 import { groupBy } from '../text/maps.js';
 import { oneLine } from '../text/text.js';
+import { marksText } from '../words/marks.js';
 import { disagreements } from './disagreements.js';
 import { type Anomaly, type Finding, shown } from './finding.js';
 import { clones, RIVAL, refused, rivals, senders } from './identities.js';

@@ -4,9 +4,9 @@
 
 import { HOUR_MS } from '../changes/deafness.js';
 import { type Odd, oddOnes, TRAITS, usualFamily } from '../outliers/odd.js';
-import { differenceText, oddText } from '../presentation/words/odd.js';
 import type { Survey, Surveyed } from '../query/survey.js';
 import { counted } from '../text/text.js';
+import { differenceText, oddText } from '../words/odd.js';
 import { type Anomaly, type Finding, sentencesOf, shown } from './finding.js';
 
 function minorities(found: Survey, name: 'kernel' | 'interval'): Odd[] {

@@ -5,11 +5,11 @@
 
 import t from 'tap';
 import { DigestBuilder } from '../../src/changes/digest.js';
-import { marksText } from '../../src/presentation/words/marks.js';
 import { survey } from '../../src/query/survey.js';
 import type { BoardReader } from '../../src/shm/reader.js';
 import { BOARD_MOST, expand } from '../../src/text/hostlists.js';
 import { troubleOf } from '../../src/trouble/trouble.js';
+import { marksText } from '../../src/words/marks.js';
 import { anomalies } from '../kit/anomalies.js';
 import { busy, type MadeNode, madeBoard, REAL, tenThousand } from '../kit/madeboard.js';
 

@@ -1,9 +1,9 @@
 // The odd ones of a board in words, and for programs: the same for all who show them.
 
-import type { Alike } from '../../outliers/families.js';
-import type { Nodes, Odd } from '../../outliers/odd.js';
-import { fold, shownNames } from '../../text/hostlists.js';
-import { counted } from '../../text/text.js';
+import type { Alike } from '../outliers/families.js';
+import type { Nodes, Odd } from '../outliers/odd.js';
+import { fold, shownNames } from '../text/hostlists.js';
+import { counted } from '../text/text.js';
 
 const valueText = (nodes: Nodes, { trait }: Odd, { value, members }: Alike) =>
   trait.text(value, nodes, members[0] as number);

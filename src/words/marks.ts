@@ -1,12 +1,12 @@
 // What the judge of jobs says, in words: the same for all who show it.
 
-import { COMPARED } from '../../outliers/readings.js';
-import { readingOf } from '../../readings/readings.js';
-import { joined, writeValue } from '../../readings/units.js';
-import type { OddMark } from '../../schedulerfile/statefile.js';
-import { shownNames } from '../../text/hostlists.js';
-import { groupBy } from '../../text/maps.js';
-import { cut, oneLine } from '../../text/text.js';
+import { COMPARED } from '../outliers/readings.js';
+import { readingOf } from '../readings/readings.js';
+import { joined, writeValue } from '../readings/units.js';
+import type { OddMark } from '../schedulerfile/statefile.js';
+import { shownNames } from '../text/hostlists.js';
+import { groupBy } from '../text/maps.js';
+import { cut, oneLine } from '../text/text.js';
 
 /** A reading that this version does not know is named in so many characters. */
 const LABEL_MOST = 24;
