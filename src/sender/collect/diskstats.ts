@@ -97,12 +97,16 @@ export function busiestDisk(
   elapsedNs: bigint,
 ): { disk_busiest_pm: number } | undefined {
   if (elapsedNs <= 0n) return undefined;
-  const then = new Map(before.map(({ name, busyMs }) => [name, busyMs]));
+  // Nearly always the same disks, in the same places.
+  let then: ReadonlyMap<string, KernelCount> | undefined;
   let busiest: KernelCount | undefined;
-  for (const { name, busyMs } of now) {
-    const from = then.get(name);
-    const by = from === undefined ? undefined : grown(from, busyMs);
-    if (by !== undefined && by >= (busiest ?? 0)) busiest = by;
+  for (const [i, disk] of now.entries()) {
+    const same = before[i];
+    if (same?.name !== disk.name) then ??= new Map(before.map(disk => [disk.name, disk.busyMs]));
+    const from = same?.name === disk.name ? same.busyMs : then?.get(disk.name);
+    if (from === undefined) continue;
+    const by = grown(from, disk.busyMs);
+    if (by >= (busiest ?? 0)) busiest = by;
   }
   return busiest === undefined ? undefined : { disk_busiest_pm: thousandths(BigInt(busiest) * NS_PER_MS, elapsedNs) };
 }
