@@ -62,6 +62,7 @@ import {
   PLACED,
   place,
   READINGS,
+  rewrite,
   run,
   SECOND,
   start,
@@ -636,8 +637,7 @@ t.test('a state that is damaged forgets no GPU', async t => {
   const whole = readFileSync(state, 'utf8');
   const lines = whole.split('\n');
   const head = (lines[0]?.length ?? 0) + 1;
-  const cut = readFileSync(state, 'utf8').slice(0, -12);
-  writeFileSync(state, cut);
+  rewrite(state, whole.slice(0, -12));
   await until('it is mended, and said', () => readFileSync(state, 'utf8') === whole && helper.said().length > 1);
   t.match(helper.said(), [/^ready/, /^the table of GPUs was damaged: 1 of its 2 lines can be read$/]);
   t.equal(helper.said().length, 2, 'said once, and nobody is forgotten');

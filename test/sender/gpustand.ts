@@ -71,10 +71,15 @@ export const MUTE = { gpu_busy_percent: null, 'hwmon/hwmon4/temp1_input': null, 
 
 export const [FIRST, SECOND, THIRD] = ['0000:03:00.0', '0000:43:00.0', '0000:c3:00.0'];
 
-/** Sets the answers of the stand-in from now on. The file is renamed, so it is never seen half-written. */
-export function answer(path: string, lines: readonly string[]): void {
-  writeFileSync(`${path}.next`, lines.map(line => `${line}\n`).join(''));
+/** Writes a file that a running helper reads: by a rename, so that it is never seen empty or half-written. */
+export function rewrite(path: string, text: string): void {
+  writeFileSync(`${path}.next`, text);
   renameSync(`${path}.next`, path);
+}
+
+/** Sets the answers of the stand-in from now on. */
+export function answer(path: string, lines: readonly string[]): void {
+  rewrite(path, lines.map(line => `${line}\n`).join(''));
 }
 
 interface Place {
