@@ -26,9 +26,9 @@ const began = performance.now();
  * What the head of a test says of it, each a line of its own: `// @seconds 40`, how long it takes on two quiet cores (5
  * if it says nothing), because the longest begin first; `// @waits`: mostly it waits, so it runs beside those that
  * compute; `// @shared 34`, how many MiB of /dev/shm it takes at once (4 if it says nothing), because all together may
- * take no more than there is in a container; `// @rest`: it does not belong to `npm test`, and with `// @days 3` to the
- * rest of one day in three; `// @whole`: it belongs to both, and in the rest it takes all cases and not only some
- * (`WHOLE` of test/kit/whole.ts).
+ * take no more than there is in a container; `// @rest`: it does not belong to `npm test`; `// @whole`: it belongs to
+ * both, and in the rest it takes all cases and not only some (`WHOLE` of test/kit/whole.ts); with `// @days 3`, either
+ * belongs to the rest of one day in three.
  */
 function traitsOf(source) {
   const [head] = readFileSync(source, 'utf8').split('\nimport ');
@@ -53,8 +53,8 @@ const tests = readdirSync(join(root, 'test'), { recursive: true })
     ...traitsOf(join(root, 'test', path)),
   }))
   .sort((a, b) => (a.name < b.name ? -1 : 1));
-/** Those of which each day of the rest takes a part, about as many each. */
-const byDays = tests.filter(({ days }) => days > 1);
+/** Those of which each day of the rest takes a part, about as long as those of other days. */
+const byDays = tests.filter(({ days }) => days > 1).sort((a, b) => b.seconds - a.seconds);
 const isToday = test => test.days === 1 || (byDays.indexOf(test) + Number(process.env.SEED)) % test.days === 0;
 /** What is held besides, as if they were tests; the first is the reference for all times. */
 const tool = (...path) => join(root, 'node_modules', ...path);
@@ -77,7 +77,7 @@ const checks = [
 /** Without words, what belongs to a part; with words, `npm test` runs whatever they choose, wherever it belongs. */
 const BELONGS = {
   '--short': test => words.length > 0 || !test.rest,
-  '--rest': test => test.whole || (test.rest && (words.length > 0 || isToday(test))),
+  '--rest': test => (test.whole || test.rest) && (words.length > 0 || isToday(test)),
   '--all': () => true,
   '--long': () => true,
 };

@@ -5,6 +5,7 @@
 //
 // @seconds 12
 // @whole
+// @days 3
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';

@@ -5,6 +5,7 @@
 //
 // @seconds 13
 // @whole
+// @days 3
 
 import { spawnSync } from 'node:child_process';
 import t from 'tap';

@@ -4,6 +4,7 @@
 //
 // @seconds 18
 // @rest
+// @days 3
 
 import t from 'tap';
 import { INSIDE, inOwnNetwork } from '../kit/network.js';

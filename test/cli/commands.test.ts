@@ -3,6 +3,7 @@
 //
 // @seconds 8
 // @whole
+// @days 3
 
 import { spawn, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -4,6 +4,7 @@
 //
 // @seconds 11
 // @whole
+// @days 3
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';

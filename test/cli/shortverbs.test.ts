@@ -4,6 +4,7 @@
 //
 // @seconds 23
 // @whole
+// @days 3
 
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import {

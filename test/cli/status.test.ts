@@ -3,6 +3,7 @@
 //
 // @seconds 25
 // @whole
+// @days 3
 
 import { spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';

@@ -3,6 +3,7 @@
 //
 // @seconds 7
 // @rest
+// @days 3
 
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';

@@ -7,6 +7,7 @@
 //
 // @seconds 18
 // @whole
+// @days 3
 
 import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';

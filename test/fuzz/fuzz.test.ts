@@ -4,6 +4,7 @@
 //
 // @seconds 14
 // @whole
+// @days 3
 
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';

@@ -2,6 +2,7 @@
 // gmetad.
 //
 // @whole
+// @days 3
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

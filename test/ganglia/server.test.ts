@@ -3,6 +3,7 @@
 //
 // @seconds 13
 // @whole
+// @days 3
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

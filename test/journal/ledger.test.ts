@@ -3,6 +3,7 @@
 //
 // @seconds 8
 // @whole
+// @days 3
 
 import t from 'tap';
 import { eachOnce } from '../kit/ledgers.js';

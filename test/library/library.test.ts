@@ -4,6 +4,7 @@
 // @seconds 24
 // @shared 11
 // @whole
+// @days 3
 
 import { type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process';
 import {

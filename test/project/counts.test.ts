@@ -3,6 +3,7 @@
 //   npm run build && npm run bench -- counts --markdown
 //
 // @rest
+// @days 3
 // @seconds 50
 
 import { spawnSync } from 'node:child_process';

@@ -5,6 +5,7 @@
 // @seconds 42
 // @waits
 // @rest
+// @days 3
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

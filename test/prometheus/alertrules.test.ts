@@ -3,6 +3,7 @@
 // reported as over.
 //
 // @rest
+// @days 3
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -4,6 +4,7 @@
 //
 // @seconds 12
 // @rest
+// @days 3
 
 import { createSocket } from 'node:dgram';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';

@@ -6,6 +6,7 @@
 // @shared 28
 // @waits
 // @rest
+// @days 3
 
 import { randomBytes } from 'node:crypto';
 import { createSocket, type Socket } from 'node:dgram';

@@ -4,6 +4,7 @@
 // @seconds 11
 // @shared 19
 // @whole
+// @days 3
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

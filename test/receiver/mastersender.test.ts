@@ -5,6 +5,7 @@
 // @shared 10
 // @waits
 // @rest
+// @days 3
 
 import t from 'tap';
 import { lacks } from '../kit/lacking.js';

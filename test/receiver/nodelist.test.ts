@@ -4,6 +4,7 @@
 // @seconds 9
 // @shared 34
 // @whole
+// @days 3
 
 import { execFileSync, fork } from 'node:child_process';
 import { createSocket } from 'node:dgram';

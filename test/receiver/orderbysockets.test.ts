@@ -4,6 +4,7 @@
 //
 // @seconds 10
 // @rest
+// @days 3
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

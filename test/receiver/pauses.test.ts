@@ -5,6 +5,7 @@
 // @seconds 14
 // @shared 16
 // @whole
+// @days 3
 
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';

@@ -2,6 +2,7 @@
 // afterwards, with the stamp of its arrival or not at all. A line of Python plays systemd; receivers are real.
 //
 // @rest
+// @days 3
 
 import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';

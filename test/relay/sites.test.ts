@@ -5,6 +5,7 @@
 // @seconds 21
 // @waits
 // @rest
+// @days 3
 
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';

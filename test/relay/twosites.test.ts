@@ -5,6 +5,7 @@
 // @seconds 42
 // @waits
 // @rest
+// @days 3
 
 import t from 'tap';
 import { lookOn } from '../../src/schedulers/bridge/boardlook.js';

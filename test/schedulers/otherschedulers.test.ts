@@ -5,6 +5,7 @@
 // @seconds 8
 // @waits
 // @rest
+// @days 3
 
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

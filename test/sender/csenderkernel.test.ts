@@ -3,6 +3,7 @@
 // @seconds 15
 // @waits
 // @rest
+// @days 3
 
 import { execFileSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';

@@ -4,6 +4,7 @@
 // @seconds 5
 // @shared 34
 // @whole
+// @days 3
 
 import fc from 'fast-check';
 import t from 'tap';

@@ -4,6 +4,7 @@
 // @seconds 19
 // @waits
 // @rest
+// @days 3
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -3,6 +3,7 @@
 //
 // @shared 24
 // @whole
+// @days 3
 
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';

@@ -3,6 +3,7 @@
 //
 // @seconds 12
 // @rest
+// @days 3
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';

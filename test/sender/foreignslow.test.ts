@@ -4,6 +4,7 @@
 // @seconds 9
 // @shared 5
 // @whole
+// @days 3
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -4,6 +4,7 @@
 // @seconds 68
 // @waits
 // @whole
+// @days 3
 
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

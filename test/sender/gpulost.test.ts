@@ -4,6 +4,7 @@
 // @seconds 12
 // @waits
 // @rest
+// @days 3
 
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync, utimesSync, writeFileSync } from 'node:fs';

@@ -4,6 +4,7 @@
 // @seconds 21
 // @waits
 // @rest
+// @days 3
 
 import { execFileSync } from 'node:child_process';
 import { closeSync, constants, mkdirSync, openSync, symlinkSync, writeSync } from 'node:fs';

@@ -3,6 +3,7 @@
 //
 // @seconds 15
 // @rest
+// @days 3
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';

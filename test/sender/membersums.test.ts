@@ -3,6 +3,7 @@
 //
 // @seconds 10
 // @whole
+// @days 3
 
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,7 @@
 // The sender's parsers on the texts of kernel files: complete, old, corrupt, endless. Independent of this machine.
 //
 // @whole
+// @days 3
 
 import fc from 'fast-check';
 import t from 'tap';

@@ -5,6 +5,7 @@
 // @seconds 25
 // @waits
 // @rest
+// @days 3
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';

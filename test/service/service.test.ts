@@ -3,6 +3,7 @@
 //
 // @seconds 9
 // @whole
+// @days 3
 
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

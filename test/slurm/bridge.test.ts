@@ -4,6 +4,7 @@
 // @seconds 23
 // @waits
 // @rest
+// @days 3
 
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -4,6 +4,7 @@
 //
 // @seconds 15
 // @whole
+// @days 3
 
 import { execFileSync } from 'node:child_process';
 import {

@@ -3,6 +3,7 @@
 //
 // @seconds 19
 // @whole
+// @days 3
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

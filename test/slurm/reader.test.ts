@@ -3,6 +3,7 @@
 // the board.
 //
 // @whole
+// @days 3
 
 import { execFileSync } from 'node:child_process';
 import {

@@ -4,6 +4,7 @@
 // @seconds 19
 // @waits
 // @rest
+// @days 3
 
 import { type ChildProcessByStdio, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -3,6 +3,7 @@
 //
 // @seconds 12
 // @rest
+// @days 3
 
 import { connect, createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';

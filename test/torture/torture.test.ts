@@ -3,6 +3,7 @@
 //
 // @seconds 22
 // @whole
+// @days 3
 
 import { spawn, spawnSync } from 'node:child_process';
 import { join } from 'node:path';

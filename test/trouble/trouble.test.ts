@@ -1,6 +1,7 @@
 // The list of trouble: its lines, their order, their times, and what dims them.
 //
 // @whole
+// @days 3
 
 import t from 'tap';
 import type { Ack } from '../../src/acks/acks.js';

@@ -3,6 +3,7 @@
 //
 // @seconds 15
 // @whole
+// @days 3
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

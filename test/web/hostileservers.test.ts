@@ -5,6 +5,7 @@
 // @seconds 25
 // @waits
 // @rest
+// @days 3
 
 import { createSocket } from 'node:dgram';
 import { readdirSync, readFileSync } from 'node:fs';

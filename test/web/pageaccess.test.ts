@@ -3,6 +3,7 @@
 //
 // @seconds 15
 // @rest
+// @days 3
 
 import type { BrowserContextOptions } from 'playwright-core';
 import t from 'tap';

@@ -4,6 +4,7 @@
 // @seconds 52
 // @waits
 // @rest
+// @days 3
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

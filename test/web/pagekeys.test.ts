@@ -2,6 +2,7 @@
 //
 // @seconds 11
 // @rest
+// @days 3
 
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';

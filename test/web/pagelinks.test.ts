@@ -2,6 +2,7 @@
 //
 // @seconds 17
 // @rest
+// @days 3
 
 import t from 'tap';
 import { NO_BROWSER, newContext } from '../kit/browser.js';

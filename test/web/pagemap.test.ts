@@ -5,6 +5,7 @@
 // @seconds 21
 // @waits
 // @rest
+// @days 3
 
 import { rmSync } from 'node:fs';
 import type { Page } from 'playwright-core';

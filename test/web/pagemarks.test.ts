@@ -5,6 +5,7 @@
 // @seconds 31
 // @waits
 // @rest
+// @days 3
 
 import { spawn, spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';

@@ -3,6 +3,7 @@
 // @seconds 32
 // @waits
 // @rest
+// @days 3
 
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';

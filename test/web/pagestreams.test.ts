@@ -4,6 +4,7 @@
 // @seconds 29
 // @waits
 // @rest
+// @days 3
 
 import { once } from 'node:events';
 import { createServer, get } from 'node:http';

@@ -4,6 +4,7 @@
 // @seconds 25
 // @waits
 // @rest
+// @days 3
 
 import type { Page } from 'playwright-core';
 import t from 'tap';
