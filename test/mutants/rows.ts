@@ -13,13 +13,17 @@ type Row = readonly [was: string, becomes: string, test: string];
 const ROWS: Readonly<Record<string, readonly Row[]>> = {
   // src/acks
   'src/acks/acks.ts': [
-    ['topicOf(ack.key) === topic && Date.parse(ack.until) > clocks.realMs', 'topicOf(ack.key) === topic', 'cli/ack'],
+    [
+      'topicOf(ack.key) === topic && Date.parse(ack.until) > clocks.realMs',
+      'topicOf(ack.key) === topic',
+      'trouble/trouble',
+    ],
     [
       'Date.parse(b.until) < Date.parse(a.until) ? b : a',
       'Date.parse(b.until) > Date.parse(a.until) ? b : a',
-      'cli/ack',
+      'trouble/trouble',
     ],
-    ['count === (ack.times ?? 0) + 1 &&', 'count === (ack.times ?? 0) &&', 'cli/ack'],
+    ['count === (ack.times ?? 0) + 1 &&', 'count === (ack.times ?? 0) &&', 'trouble/trouble'],
   ],
   'src/acks/ackfile.ts': [['before.acks.filter(({ until }) => Date.parse(until) > nowMs)', 'before.acks', 'cli/ack']],
   // src/changes

@@ -409,11 +409,12 @@ t.test('a link that is down has one line, also when it is up again', async t => 
   ]);
 });
 
-/** What a scheduler says: that these nodes are so, and that these jobs run. */
+/** What a scheduler says: that these nodes are so, and that these jobs run; the board may have other names. */
 function schedulerOf(
   names: readonly string[],
   states: Record<string, Partial<SchedulerNode>>,
   jobs: Partial<SchedulerJob>[],
+  onBoard = names,
 ) {
   const time = monotonicMs();
   const answer = { time_ms: Date.now(), mono_ms: time };
@@ -432,8 +433,15 @@ function schedulerOf(
       })),
     },
   };
-  return new SchedulerView(new Pairing({ state }, names));
+  return new SchedulerView(new Pairing({ state }, onBoard));
 }
+
+t.test('that nothing guards what a scheduler has is told once all had a minute to report', async t => {
+  const nodes = many('n[1-3]');
+  const scheduler = schedulerOf(['a1', 'a2'], {}, [], ['n1', 'n2', 'n3']);
+  t.same(keys(nodes, { listened: 59.9 }, { scheduler }), ['scheduler:alone', 'scheduler:missing']);
+  t.same(keys(nodes, { listened: 60.1 }, { scheduler }), ['unguarded']);
+});
 
 t.test('jobs on its nodes, and silent nodes with jobs before others', async t => {
   const nodes = [
