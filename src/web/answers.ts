@@ -83,7 +83,9 @@ export const JOBS = answer({
   slurm: SLURM,
   sentences: array(SENTENCE, 'where Slurm and the board disagree'),
   jobs: array(object(JOB), 'as beoboard jobs --json has them'),
+  switches: array(object({ name: text(), nodes: list() }), 'that Slurm knows, with their nodes on the board'),
 });
+export type JobsAnswer = Described<typeof JOBS>;
 
 export const JOB_ANSWER = answer({
   slurm: SLURM,

@@ -33,7 +33,7 @@ import type { JobLook } from './joblook.js';
 import { type AskedPage, NodePages } from './nodeorder.js';
 import { openApi } from './openapi.js';
 import { READINGS, type Wall } from './wall.js';
-import { CELL, EVERY_MOST, NOT_MEASURED, numberOf, RIVER, STATE_MASK, STATES } from './wire.js';
+import { CELL, EVERY_MOST, NO_JOBS, NOT_MEASURED, numberOf, RIVER, STATE_MASK, STATES } from './wire.js';
 
 /** How many nodes one piece of a long answer has: other work gets its turn between two pieces. */
 const PIECE_NODES = 32;
@@ -51,7 +51,6 @@ const RIVER_BYTES = 540;
 const GROUP_SHARE = 22;
 const KINDS = someOf('kind of event', ...new Set([...EVENTS, ...ranked.problem, ...STATES]));
 const PLAIN = painter('never');
-const JOBS_HIDDEN = 'jobs are not shown here; the administrator can start beoboard web with --show-jobs';
 
 const answer = (body: HttpResponse['body']): HttpResponse => ({ status: 200, type: 'application/json', body });
 const whole = (value: object): HttpResponse => answer(`${json(value)}\n`);
@@ -241,7 +240,7 @@ export class Api {
   async #nodePage(key: string, asked: Omit<AskedPage, 'columns'>): Promise<HttpResponse> {
     const { jobs, watcher } = this.wall;
     const hidden = [...(asked.fields ?? []), asked.sort].find(name => /^-?(slurm|user|jobs)$/.test(name));
-    if (jobs === undefined && hidden !== undefined) throw new InputError(`${quote(hidden)}: ${JOBS_HIDDEN}`);
+    if (jobs === undefined && hidden !== undefined) throw new InputError(`${quote(hidden)}: ${NO_JOBS}`);
     this.#checkBoard();
     return answer(
       await this.#pages.page(key, {
@@ -386,7 +385,7 @@ export class Api {
     checked(query, []);
     const { jobs, watcher } = this.wall;
     const { digest } = this.wall.heads;
-    if (jobs === undefined) throw new Refusal('jobs_hidden', JOBS_HIDDEN);
+    if (jobs === undefined) throw new Refusal('jobs_hidden', NO_JOBS);
     if (digest === undefined) throw new Refusal('no_board', watcher.trouble ?? 'the board was not looked at yet');
     return [jobs, digest];
   }

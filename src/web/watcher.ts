@@ -51,12 +51,7 @@ export interface NodeConsumer {
 }
 
 /** Has all nodes of a piece read. */
-export async function evaluateAll(
-  consumer: NodeConsumer,
-  piece: Snapshot,
-  first: number,
-  slices: SlicedLook,
-): Promise<void> {
+export async function evaluateAll(consumer: NodeConsumer, piece: Snapshot, first: number, slices: SlicedLook) {
   for (let from = 0; from < piece.count; ) {
     from = consumer.ask(piece, first, from);
     const pause = slices.next();

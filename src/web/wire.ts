@@ -145,6 +145,9 @@ export interface WallHead {
   readonly events: EventsFrom;
 }
 
+/** Said wherever somebody looks for one. */
+export const NO_JOBS = 'jobs are not shown here; the administrator can start beoboard web with --show-jobs';
+
 /** Where events come from. */
 export interface EventsFrom {
   /** Whether it is the journal; otherwise this server has seen them itself. */

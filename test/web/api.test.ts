@@ -278,6 +278,7 @@ t.test('a board that stands still', async t => {
       name: `node${String(i + 1).padStart(2, '0')}`,
       state: 'ALLOCATED',
       cpus: 64,
+      switch: i < 3 ? `leaf${i === 2 ? 2 : 1}` : undefined,
     }));
     const job = {
       id: '17',
@@ -306,13 +307,20 @@ t.test('a board that stands still', async t => {
     };
     writeFileSync(join(slurm, 'state'), JSON.stringify(state));
     const told = await until('it is read', async () => {
-      const answer = (await ask(`${api}jobs`)).json() as { jobs: { id: string; user: string; nodes: string }[] };
+      const answer = (await ask(`${api}jobs`)).json() as {
+        jobs: { id: string; user: string; nodes: string }[];
+        switches: object[];
+      };
       return answer.jobs.length === 5 && answer;
     });
     t.match(
       told.jobs.find(({ id }) => id === '17'),
       { user: job.user, nodes: 'node[01-02]', alone: true, states: { live: 2 } },
     );
+    t.strictSame(told.switches, [
+      { name: 'leaf1', nodes: 'node[01-02]' },
+      { name: 'leaf2', nodes: 'node03' },
+    ]);
     t.strictSame(await wrongWith('jobs', '/jobs'), []);
 
     // One job is as beoboard jobs tells it. That simulated nodes do not tell their hardware is said.

@@ -6,6 +6,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import type { TroubleInfo } from '../../src/acks/info.js';
+import type { KeptEvent } from '../../src/presentation/shapes.js';
 import { BOARD_MOST, expand, fold } from '../../src/text/hostlists.js';
 import { readPageFiles } from '../../src/web/pagefiles.js';
 import {
@@ -41,12 +42,17 @@ export const line = (key: string, nodes: string, count: number, more: Partial<Tr
   ...more,
 });
 
+const FROM = { journal: true, from: '2026-03-01T01:00:00Z' };
+
 export class MadeWall {
   /** Nodes that are silent from the beginning, and whole cells of others. */
   readonly silent = new Set<string>();
   readonly cells = new Map<string, number>();
   /** What `api/v1/jobs` has. */
   jobs: readonly { readonly id: string; readonly nodes: string; readonly [key: string]: unknown }[] = [];
+  switches: readonly { readonly name: string; readonly nodes: string }[] = [];
+  /** What `api/v1/events` has, as from a journal; undefined: no answer. */
+  events: KeptEvent[] | undefined;
   readonly #streams = new Set<ServerResponse>();
   readonly #names: readonly string[];
   /** The server's clock, ms since 1970. */
@@ -104,7 +110,12 @@ export class MadeWall {
         this.#streams.add(response);
         response.on('close', () => this.#streams.delete(response));
       } else if (path === '/api/v1/jobs') {
-        response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify({ jobs: this.jobs }));
+        response
+          .writeHead(200, { 'Content-Type': 'application/json' })
+          .end(JSON.stringify({ jobs: this.jobs, switches: this.switches }));
+      } else if (path === '/api/v1/events' && this.events !== undefined) {
+        const told = { ...FROM, whole: true, more: 0, events: this.events };
+        response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(told));
       } else if (path === '/api/v1/nodes') {
         response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(this.#rows(searchParams)));
       } else response.writeHead(204).end();
@@ -153,6 +164,15 @@ export class MadeWall {
     return Buffer.concat([json(FRAME.hello, this.hello), json(FRAME.layout, layout), frame(FRAME.picture, picture)]);
   }
 
+  /** An event now, of which the stream tells. */
+  happen(text: string): void {
+    const time = new Date(this.head.now_ms).toISOString();
+    const event = { seq: this.head.seq, time, event: 'made', nodes: 'rack10n01', text } as KeptEvent;
+    this.events = [...(this.events ?? []), event];
+    this.head = { ...this.head, events: FROM };
+    for (const stream of this.#streams) stream.write(json(FRAME.events, [event]));
+  }
+
   /** The next look, in which the head says this besides what it said. */
   say(change: Partial<WallHead>): void {
     const before = this.head.seq;
@@ -165,6 +185,12 @@ export class MadeWall {
     for (const stream of this.#streams) stream.write(frames);
   }
 }
+
+/** A phone, a tablet, desks at twice their size (720 and 640 px), desks, and large screens. */
+export const SIZES = [
+  ...[[390, 844] as const, [768, 1024] as const, [640, 360] as const, [720, 450] as const, [1280, 720] as const],
+  ...[[1440, 900] as const, [1920, 1080] as const, [2560, 1440] as const, [3840, 2160] as const],
+];
 
 /** From now on `window.shifts` of the page has what moved without the user, by Chromium's own measure. */
 export const watchShifts = (page: Page): Promise<void> =>

@@ -8,8 +8,8 @@
 import t from 'tap';
 import { NO_BROWSER } from '../kit/browser.js';
 import { until } from '../kit/until.js';
-import { holds, look, startLoad, startWall } from './browsing.js';
-import { MadeWall } from './madewall.js';
+import { holds, leave, look, startLoad, startWall } from './browsing.js';
+import { MadeWall, SIZES } from './madewall.js';
 
 const skip = NO_BROWSER ?? false;
 
@@ -65,7 +65,11 @@ t.test('a list below the river', { skip }, async t => {
   await has('rack1n');
   const height = await page.evaluate<number>(`document.querySelector('#changedframe').clientHeight`);
   startLoad(t, wall, ['--nodes', 'rack2n1']);
+  await holds(page, `document.querySelector('#changednew').textContent === '1 new'`);
+  await has('rack2n', 0);
+  await leave(page);
   await has('rack2n');
+  t.equal(await page.textContent('#changednew'), '');
   t.match((await lines())[0], /^\d\d:\d\d:\d\d {2}.*rack2n/, 'the newest first');
   t.equal(await page.evaluate(`document.querySelector('#changedframe').clientHeight`), height);
   t.match(
@@ -103,6 +107,50 @@ t.test('a list below the river', { skip }, async t => {
   await page.keyboard.press('Escape');
   await has('rack1n');
   await holds(page, `${marked} === 0`);
+  t.same(complaints, []);
+});
+
+t.test('no line is cut, and none moves while somebody is in the list', { skip }, async t => {
+  const wall = new MadeWall([{ name: 'rack10', names: ['rack10n01', 'rack10n02'] }], false);
+  await wall.listen(t);
+  const long = 'has memory errors that were not corrected, of which the last was in the third module of processor';
+  for (const i of Array.from({ length: 12 }).keys()) {
+    wall.say({});
+    wall.happen(i % 3 === 0 ? `rack10n01 ${long} ${i}` : `rack10n01 was ${i}`);
+  }
+  const { page, complaints } = await look(t, wall.url, { timezoneId: 'UTC', locale: 'en-GB' });
+  const rows = `[...document.querySelectorAll('#changed button')]`;
+  await holds(page, `${rows}.length === 12`);
+  const places = () =>
+    page.evaluate(
+      `${rows}.map(row => [row.textContent, ...Object.values(row.getBoundingClientRect().toJSON())].join(' '))`,
+    );
+  for (const [width, height] of SIZES) {
+    await page.setViewportSize({ width, height });
+    await holds(page, `innerWidth === ${width}`);
+    await page.evaluate(`document.querySelector('#changedpart').scrollIntoView()`);
+    await holds(page, `document.querySelector('#changednew').textContent === ''`);
+    const cut = `${rows}.filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth + 1).length`;
+    t.equal(await page.evaluate(cut), 0, `${width} px: nothing is cut`);
+    // By the pointer, and by the keyboard.
+    for (const come of [
+      () => page.hover('#changed li:nth-child(2)'),
+      () => page.focus('#changed li:nth-child(2) button'),
+    ]) {
+      await leave(page);
+      await holds(page, `document.querySelector('#changednew').textContent === ''`);
+      await come();
+      const before = await places();
+      wall.say({});
+      wall.happen(`rack10n01 ${long}; now ${wall.head.seq}`);
+      wall.say({});
+      wall.happen(`rack10n01 is ${wall.head.seq}`);
+      await holds(page, `document.querySelector('#changednew').textContent === '2 new'`);
+      t.same(await places(), before, `${width} px: no row moves`);
+      await leave(page);
+      await holds(page, `${rows}[0].textContent.endsWith('rack10n01 is ${wall.head.seq}')`);
+    }
+  }
   t.same(complaints, []);
 });
 

@@ -16,7 +16,7 @@ import { start } from '../kit/program.js';
 import { until } from '../kit/until.js';
 import { objections } from './axe.js';
 import { holds, look, startLoad, startWall } from './browsing.js';
-import { line, MadeWall } from './madewall.js';
+import { line, MadeWall, SIZES } from './madewall.js';
 
 const skip = NO_BROWSER ?? false;
 const NAME = `document.querySelector('#sheetname')?.textContent`;
@@ -199,6 +199,62 @@ for (const [what, viewport] of [
     );
   });
 
+t.test('a name never lies over what is beside it, on a job’s page and in the table', { skip }, async t => {
+  for (const count of [4, 64, 500]) {
+    const tails = ['n1', '-rack07node0001', '.compute.hall1.cluster.example.org', 'x'.repeat(55)];
+    const names = Array.from({ length: count }, (_, i) => `${i + 1000}${tails[i % tails.length]}`.replace(/^/, 'r'));
+    const wall = new MadeWall([{ name: 'all', names }], true);
+    const nodes = names.join();
+    wall.jobs = [{ id: '4711', state: 'RUNNING', user: 'anna', name: 'x', nodes, node_count: count }];
+    await wall.listen(t);
+    const { page, context, complaints } = await look(t, wall.url);
+    const columns = [
+      'NODE',
+      'STATE',
+      'CPU',
+      'GHZ',
+      'MEM',
+      'GPU',
+      'GPU°C',
+      'GPUW',
+      'NET/s',
+      'FABRIC/s',
+      'DISK/s',
+      'WAIT',
+    ];
+    const told = answer(names.slice(0, 200), 'clock 1.2 GHz, others 2.89 to 2.91 GHz', []);
+    const page_ = {
+      ...told.page,
+      columns: [...columns, 'DIFFERS'].map((title, i) => ({ title, left: i < 2 || title === 'DIFFERS' })),
+      rows: told.page.rows.map(([name = '', , , differs = '']) => [
+        ...[name, 'uncertain!', '100%', '2.89', '93%', '87%', '78', '1234', '12.3G', '23.4G', '3.45G', '12%', differs],
+      ]),
+      more: count - Math.min(200, count),
+    };
+    await page.route('**/api/v1/jobs/*', route => route.fulfill({ json: { ...told, page: page_ } }));
+    await page.goto(`${wall.url}?job=4711`);
+    const shown = Math.min(200, count);
+    await holds(
+      page,
+      `${ROWS}.length === ${shown} && document.querySelectorAll('#table.nodes tbody tr').length === ${shown}`,
+    );
+    for (const [width, height] of SIZES) {
+      await page.setViewportSize({ width, height });
+      await holds(page, `innerWidth === ${width}`);
+      const over = `[...document.querySelectorAll('.members tbody tr, #table tbody tr')].flatMap(row => [...row.cells].flatMap((cell, i) => {
+        const range = new Range();
+        range.selectNodeContents(cell);
+        const [text, box, next] = [range, cell, row.cells[i + 1] ?? row].map(each => each.getBoundingClientRect());
+        const isOver = i === 0 ? text.right > next.left + 1 || text.bottom > box.bottom + 1 : cell.scrollWidth > cell.clientWidth + 1;
+        return isOver && cell.clientWidth > 0 ? [cell.textContent + ' over ' + row.cells[i + 1]?.textContent] : [];
+      }))`;
+      t.same((await page.evaluate<string[]>(over)).slice(0, 4), [], `${count} nodes, ${width} px`);
+    }
+    t.same(complaints, []);
+    await context.close();
+  }
+});
+
 t.test(
   'of a user with shared nodes the use is the nodes’, and a job of several is opened with the node',
   { skip },
@@ -265,17 +321,26 @@ t.test(
       { ...job, user: 'r1', nodes: 'r2n01' },
       { ...job, id: '48', user: 'r2n02', nodes: 'r1n01,r1n02' },
     ];
-    const what = 'fell silent together: probably switch leaf17, behind which all of them are';
-    wall.head = { ...wall.head, trouble: [line('together', 'r1n[01-02]', 2, { what })] };
+    // Healthy ones, too.
+    wall.switches = [
+      { name: 'leaf17', nodes: 'r1n[01-02]' },
+      { name: 'r2', nodes: 'r2n01' },
+    ];
+    wall.head = { ...wall.head, trouble: [line('together', 'r1n02', 1)] };
     await wall.listen(t);
     const { page, complaints } = await look(t, wall.url);
     await holds(page, `document.querySelectorAll('#jobs tbody tr').length === 2`);
     for (const [asked, query, said] of [
       ['leaf17', 'select=r1n[01-02]', /2 nodes selected/],
+      ['switch leaf17', 'select=r1n[01-02]', /2 nodes selected/],
+      ['switch leaf18', '', /There is no switch leaf18/],
+      ['together', 'select=r1n02', /1 node selected/],
+      ['r2', 'group=r2', /r2 is a group; write switch r2 for that/i],
+      ['switch r2', 'select=r2n01', /1 node selected: r2n01/],
       ['n01', 'select=r1n01,r2n01', /2 nodes whose names have “n01” in them/],
       ['r1', 'group=r1', /r1 is a group; write user r1 for that/i],
       ['user r1', 'select=r2n01', /1 node selected: r2n01/],
-      ['r2n02', 'select=r1n01,r1n02', /r2n02 is a node, under the cursor, and a user, whose nodes are selected/i],
+      ['r2n02', 'select=r1n01,r1n02', /r2n02 is a user; write node r2n02 for that/i],
       ['node r2n02', 'at=r2n02', /^$/],
       ['r2n[01-02]', 'select=r2n[01-02]', /2 nodes selected/],
       ['silent', 'state=silent', /0 nodes silent/],
@@ -308,6 +373,22 @@ t.test(
     t.same(complaints, []);
   },
 );
+
+t.test('where jobs are not shown, what might be one is said not to be known', { skip }, async t => {
+  const wall = new MadeWall([{ name: 'r1', names: ['r1n01', 'r1n02'] }], false);
+  await wall.listen(t);
+  const { page } = await look(t, wall.url);
+  for (const [asked, said] of [
+    ['leaf17', /There is no node leaf17; jobs are not shown here; .* with --show-jobs/],
+    ['switch leaf17', /There is no switch leaf17; jobs are not shown here/],
+    ['user anna', /There is no user anna; jobs are not shown here/],
+    ['4711', /4711”: jobs are not shown here/],
+    ['node n9', /There is no node n9$/],
+  ] as const) {
+    await search(page, asked);
+    await holds(page, `${said}.test(document.querySelector('#chosen').textContent)`);
+  }
+});
 
 t.test('nodes that differ from their family, where there are no jobs', { skip }, async t => {
   const wall = await startWall(t);

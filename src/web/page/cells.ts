@@ -92,6 +92,11 @@ export class Cells {
     return this.#indices.get(name);
   }
 
+  /** The cells of those of these nodes that there are. */
+  cellsOf(names: Iterable<string>): number[] {
+    return [...names].map(name => this.indexOf(name)).filter(cell => cell !== undefined);
+  }
+
   /** Takes the lists of marked nodes; returns whether they are others than before. */
   mark(lists: NodeMarks): boolean {
     const isSame = MARKS.every(mark => lists[mark] === this.#lists[mark]);
@@ -105,10 +110,8 @@ export class Cells {
     if (this.#marks !== undefined) return this.#marks;
     const marks = new Uint8Array(this.layout.count);
     for (const mark of MARKS)
-      for (const name of tryExpand(this.#lists[mark] ?? '', 'any') ?? []) {
-        const cell = this.indexOf(name);
-        if (cell !== undefined) marks[cell] = (marks[cell] as number) | MARK[mark];
-      }
+      for (const cell of this.cellsOf(tryExpand(this.#lists[mark] ?? '', 'any') ?? []))
+        marks[cell] = (marks[cell] as number) | MARK[mark];
     this.#marks = marks;
     return marks;
   }

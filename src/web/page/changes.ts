@@ -1,12 +1,12 @@
 // What changed: a line for each event of the journal, or that the server has seen, the newest first. The same again is
-// one line. Filtered by what is chosen on the page, and by a minute of the river.
+// one line. Filtered by what is chosen on the page, and by a minute of the river. While somebody is in it what comes waits.
 
 import type { KeptEvent } from '../../presentation/shapes.js';
 import { NameRanges } from '../../text/hostlists.js';
 import { repeatsOf, repeatsText } from '../../text/repeats.js';
 import type { EventsFrom } from '../wire.js';
-import { button, byId, fill, make, oncePerFrame, watchSight, write } from './dom.js';
-import { clock, inZone, minute, plural, present } from './formats.js';
+import { button, byId, isHeld, make, oncePerFrame, watchSight, write } from './dom.js';
+import { clock, count, inZone, minute, plural, present } from './formats.js';
 import { answerTo } from './requests.js';
 
 /** How far back it goes. */
@@ -34,6 +34,9 @@ export class ChangeList {
   /** The moment about which all is shown, of whatever nodes, ms since 1970. */
   #about: number | undefined;
   #isInSight = false;
+  /** The last event that may be shown. */
+  #last = 0;
+  #written = '';
   readonly #request = oncePerFrame(() => this.#show());
 
   /**
@@ -44,10 +47,12 @@ export class ChangeList {
     private readonly select: (nodes: string) => void,
     private readonly mark: (minute: number | undefined) => void,
   ) {
-    watchSight(byId('changedframe'), isInSight => {
+    const frame = byId('changedframe');
+    watchSight(frame, isInSight => {
       this.#isInSight = isInSight;
       this.#request();
     });
+    for (const event of ['pointerleave', 'focusout']) frame.addEventListener(event, this.#request);
   }
 
   /** The stream has begun: what was before it is asked for; `since`: the last look of this server before. */
@@ -132,7 +137,12 @@ export class ChangeList {
 
   #show(): void {
     if (!this.#isInSight) return;
-    const lines = repeatsOf(this.#events.filter(event => this.#isShown(event)));
+    const [chosen, known] = [this.#events.filter(event => this.#isShown(event)), this.#events.at(-1)?.seq ?? 0];
+    // A server that has begun anew counts anew.
+    if (known < this.#last || this.#list.children.length === 0 || !isHeld('changedframe')) this.#last = known;
+    const lines = repeatsOf(chosen.filter(({ seq }) => seq <= this.#last));
+    const waiting = chosen.filter(({ seq }) => seq > this.#last).length;
+    write(byId('changednew'), waiting === 0 ? '' : `${count(waiting)} new`);
     const at = (time: string) => clock(Date.parse(time));
     const { journal = false, why = '' } = this.#from ?? {};
     const began = this.#isFromBegin && !journal ? ', when this server began' : '';
@@ -143,23 +153,23 @@ export class ChangeList {
       this.#minute === undefined ? about : `; only ${minute(this.#minute * MINUTE_MS)}, as marked on the river`;
     const more = lines.length > SHOWN ? `; the last ${SHOWN} of ${plural(lines.length, 'line')}` : '';
     write(byId('changedsince'), `${from}${only}${more}${lines.length === 0 && from !== '' ? ': nothing' : ''}`);
-    const shown = lines.slice(0, SHOWN);
-    const items = fill(this.#list, shown.length, () => make('li', {}, this.#button()));
-    for (const [i, line] of shown.entries()) {
-      const row = items[i]?.firstElementChild as HTMLButtonElement;
-      row.dataset.nodes = line.last.nodes ?? '';
-      row.dataset.time = line.last.time;
-      const text = inZone(repeatsText(line, at), Date.parse(line.last.time));
-      write(row, `${at(line.last.time)}  ${text}`);
-    }
-  }
-
-  #button(): HTMLButtonElement {
-    const made = button('', () => {
-      const { nodes = '', time = '' } = made.dataset;
-      this.#markAt(Math.floor(Date.parse(time) / MINUTE_MS));
-      if (nodes !== '') this.select(nodes);
+    const rows = lines.slice(0, SHOWN).map(line => {
+      const { nodes = '', time } = line.last;
+      return { nodes, time, text: `${at(time)}  ${inZone(repeatsText(line, at), Date.parse(time))}` };
     });
-    return made;
+    const written = JSON.stringify(rows);
+    if (written === this.#written) return;
+    this.#written = written;
+    const focused = [...this.#list.children].findIndex(row => row.contains(document.activeElement));
+    const rowOf = ({ nodes, time, text }: (typeof rows)[number]) => {
+      const choose = () => {
+        this.#markAt(Math.floor(Date.parse(time) / MINUTE_MS));
+        if (nodes !== '') this.select(nodes);
+      };
+      return make('li', {}, button(text, choose));
+    };
+    // New elements, which have not moved from anywhere.
+    this.#list.replaceChildren(...rows.map(rowOf));
+    if (focused >= 0) (this.#list.querySelectorAll('button')[focused] ?? byId('changedframe')).focus();
   }
 }

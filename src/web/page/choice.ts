@@ -22,19 +22,14 @@ export function membersOf({ group: wanted }: PageView, { layout: { groups } }: C
 
 /** The cells of a state, or those of a host list of the view; undefined: nothing is selected. */
 export function selectionOf({ state }: PageView, nodes: string | undefined, cells: Cells): Uint32Array | undefined {
-  const found: number[] = [];
   if (state !== undefined && isState(state)) {
+    const found: number[] = [];
     for (const [cell, bits] of cells.values.entries())
       if (state === 'unhealthy' ? isUnhealthy(bits) : stateOf(bits) === state) found.push(cell);
     return Uint32Array.from(found);
   }
   const names = nodes === undefined ? undefined : tryExpand(nodes, 'any');
-  if (names === undefined) return undefined;
-  for (const name of names) {
-    const cell = cells.indexOf(name);
-    if (cell !== undefined) found.push(cell);
-  }
-  return Uint32Array.from(found).sort();
+  return names && Uint32Array.from(cells.cellsOf(names)).sort();
 }
 
 /** The nodes that are not well, in the order of the map, of the chosen, or of all. Who has left is not among them. */
@@ -49,12 +44,7 @@ export function unwellOf({ names, values }: Cells, chosen: Uint32Array | undefin
 }
 
 /** The names of the nodes that are chosen; undefined: all. */
-export function namesOf(
-  view: PageView,
-  shown: readonly Member[],
-  cells: Cells,
-  chosen: Uint32Array | undefined,
-): ReadonlySet<string> | undefined {
+export function namesOf(view: PageView, shown: readonly Member[], cells: Cells, chosen: Uint32Array | undefined) {
   const { names } = cells;
   if (chosen !== undefined) return new Set(Array.from(chosen, cell => names[cell] ?? ''));
   const [only] = shown;

@@ -33,7 +33,7 @@ export class DarkLinks {
 
   /** Outlines around the nodes behind dark links, and around selected ones. */
   outlines(cells: Cells, chosen: Uint32Array | undefined): Outline[] {
-    const behind = [...this.#linkOf.keys()].map(name => cells.indexOf(name)).filter(cell => cell !== undefined);
+    const behind = cells.cellsOf(this.#linkOf.keys());
     return [
       ...(behind.length > 0 ? [{ cells: cells.mask(behind), ink: 'text' } as const] : []),
       ...(chosen !== undefined ? [{ cells: cells.mask(chosen), ink: 'accent' } as const] : []),

@@ -108,6 +108,12 @@ export function watchSight(element: Element, told: (isInSight: boolean) => void)
   new IntersectionObserver(entries => told(entries.at(-1)?.isIntersecting === true)).observe(element);
 }
 
+/** Whether the keyboard, or a pointer that can rest, is in one of these: what they show stays where it is. */
+export function isHeld(...ids: readonly string[]): boolean {
+  const here = matchMedia('(hover: hover)').matches ? ':is(:hover, :focus-within)' : ':focus-within';
+  return ids.some(id => byId(id).matches(here));
+}
+
 /** A function that requests a drawing with the next frame, once, however often it is called before. */
 export function oncePerFrame(draw: () => void): () => void {
   let isAsked = false;

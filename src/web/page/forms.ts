@@ -90,11 +90,11 @@ export class CellForms {
       this.#frame(context, inks.text, box, unit);
       return;
     }
-    // A sign of pause, with an edge so that it is visible on any ground.
+    // A sign of pause, between name and number, with an edge so that it is visible on any ground.
     const part = Math.max(2 * unit, Math.min(high * 0.1, 8 * unit));
-    const tall = Math.min(high * 0.5, 40 * unit);
+    const tall = Math.min(high * 0.36, 40 * unit);
     for (const left of [-1.5 * part, 0.5 * part]) {
-      const at = [x + wide / 2 + left, y + (high - tall) / 2] as const;
+      const at = [x + wide / 2 + left, y + high * 0.25] as const;
       bar(inks.page, at[0] - unit, at[1] - unit, part + 2 * unit, tall + 2 * unit);
       bar(inks.text, ...at, part, tall);
     }

@@ -35,6 +35,7 @@ export class JobNodesView {
     for (const [i, title] of fill(this.#head, titles.length, () => make('th', { scope: 'col' })).entries())
       write(title, titles[i] ?? '');
     this.#members = job.members;
+    this.element.style.setProperty('--longest', String(Math.max(0, ...rows.map(([name = '']) => name.length))));
     const texts = rows.map(row => [...row, '']);
     const written = writeRows(this.#body, texts, row => this.open(this.#members[row]?.name ?? ''));
     for (const [i, row] of [this.#head, ...written].entries()) {

@@ -4,14 +4,12 @@
 import type { JobInfo, UserInfo } from '../../presentation/shapes.js';
 import { NameRanges, tryExpand } from '../../text/hostlists.js';
 import { userFinder, withId } from '../../text/jobnames.js';
-import type { OddInfo } from '../answers.js';
+import type { JobsAnswer, OddInfo } from '../answers.js';
+import { NO_JOBS } from '../wire.js';
 import { byId, make, set, show, write, writeRows } from './dom.js';
 import { count, NOTHING, quantity } from './formats.js';
 import { colourOf, type Rgb, type Theme, word } from './palette.js';
 import { answerTo } from './requests.js';
-
-/** Said wherever somebody looks for one. */
-export const NO_JOBS = 'jobs are not shown here; the administrator can start beoboard web with --show-jobs';
 
 /** How often jobs are asked for, ms. */
 const EVERY_MS = 5000;
@@ -96,6 +94,7 @@ export class JobView {
   #users: readonly UserInfo[] = [];
   #odd: readonly OddInfo[] = [];
   #list: JobListName | undefined;
+  #switches: readonly { readonly name: string; readonly nodes: string }[] = [];
   #isServed = false;
   #asked: string | undefined;
 
@@ -136,14 +135,14 @@ export class JobView {
   }
 
   async #take(list: JobListName | undefined): Promise<void> {
-    const answer = this.#isServed ? await answerTo<{ jobs: readonly JobInfo[] }>('api/v1/jobs') : undefined;
+    const answer = this.#isServed ? await answerTo<JobsAnswer>('api/v1/jobs') : undefined;
     const users = list === 'users' ? await answerTo<{ users: readonly UserInfo[] }>('api/v1/users') : undefined;
     const odd = list === 'odd' ? await answerTo<{ odd: readonly OddInfo[] }>('api/v1/odd') : undefined;
     if (typeof answer === 'string') return write(byId('jobsage'), answer);
     if (typeof users === 'object') this.#users = users.users;
     if (typeof odd === 'object') this.#odd = odd.odd;
     const isOther = answer !== undefined && JSON.stringify(answer.jobs) !== JSON.stringify(this.#jobs);
-    if (isOther) this.#jobs = answer.jobs;
+    if (answer !== undefined) ({ jobs: this.#jobs, switches: this.#switches } = answer);
     this.#show();
     if (isOther) this.page.changed();
   }
@@ -166,7 +165,9 @@ export class JobView {
     const notes = [
       ...(all.length > ROWS ? [`${count(all.length)}; the first ${ROWS}`] : []),
       ...(isShared ? ['~ with the use of others who share nodes'] : []),
-      ...(list === 'odd' && all.length === 0 ? ['no node differs from its family'] : []),
+      ...(all.length === 0
+        ? [{ jobs: 'no jobs', users: 'no jobs', odd: 'no node differs from its family' }[list]]
+        : []),
     ];
     write(byId('jobsage'), notes.join('; '));
   }
@@ -187,6 +188,9 @@ export class JobView {
     const of = this.#jobs.filter(({ user, name, nodes }) => (users.includes(user) || name === asked) && nodes !== '');
     return of.length === 0 ? undefined : of.map(({ nodes }) => nodes).join();
   }
+
+  /** The nodes behind a switch, as a host list; undefined: the scheduler knows none of that name. */
+  behind = (asked: string) => this.#switches.find(({ name }) => name === asked)?.nodes;
 
   /** Those with the most nodes, and one for all others. */
   owners(by: Colouring, theme: Theme): Owner[] {

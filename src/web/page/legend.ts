@@ -31,8 +31,9 @@ export interface Listed {
   readonly count: number;
 }
 
-/** From the best to the worst, as the eye goes. */
+/** As the eye goes; the first are there also if there is none, and have their places before all that comes and goes. */
 const ORDER = words('live unhealthy silent uncertain unknown never left');
+const ALWAYS = 3;
 const MARK_TEXTS = { recent: 'recently unhealthy', held: 'held', odd: 'odd in a job' } as const;
 
 /** The marked nodes that are shown, of a head's lists. */
@@ -65,15 +66,17 @@ export class Legend {
     inks: Inks,
     pressed: string | undefined,
   ): void {
-    const numbers = ORDER.map(state => (state === 'unhealthy' ? unhealthy : (counts[state] ?? 0)));
-    const most = count(numbers.reduce((sum, number) => sum + number, -unhealthy)).length;
-    const shape = `${inks.theme} ${inks.scale[0]} ${pressed} ${window.devicePixelRatio} ${most} ${listed.map(({ text, nodes, count }) => `${count} ${text} ${nodes}`)}`;
+    const all: { readonly [state: string]: number | undefined } = { ...counts, unhealthy };
+    const countOf = (state: string) => all[state] ?? 0;
+    const most = count(ORDER.reduce((sum, state) => sum + countOf(state), -unhealthy)).length;
+    const shown = ORDER.filter((state, i) => i < ALWAYS || countOf(state) > 0 || state === pressed);
+    const shape = `${shown} ${inks.theme} ${inks.scale[0]} ${pressed} ${window.devicePixelRatio} ${most} ${listed.map(({ text, nodes, count }) => `${count} ${text} ${nodes}`)}`;
     if (shape !== this.#shape) {
       this.#shape = shape;
       const hadFocus =
         (this.#states.contains(document.activeElement) && (document.activeElement as HTMLElement)) || undefined;
       this.#states.replaceChildren(
-        ...ORDER.map(state => {
+        ...shown.map(state => {
           const props = { 'aria-pressed': String(pressed === state), 'data-state': state };
           const element = button('', () => this.select(state), props);
           element.append(stateSwatch(inks, state), state === 'unhealthy' ? 'unhealthy now ' : `${state} `, make('b'));
@@ -84,12 +87,12 @@ export class Legend {
       if (hadFocus !== undefined)
         this.#states.querySelector<HTMLElement>(`[data-state="${hadFocus.dataset.state}"]`)?.focus();
     }
-    // Each has its place, whether there are such nodes or not, with room for the number of all.
+    // With room for the number of all.
     this.#states.style.setProperty('--most', `${most}ch`);
-    for (const [i, number] of numbers.entries()) {
+    for (const [i, state] of shown.entries()) {
       const element = this.#states.children[i] as Element;
-      write(element.querySelector('b') as Element, count(number));
-      element.classList.toggle('none', number === 0);
+      write(element.querySelector('b') as Element, count(countOf(state)));
+      element.classList.toggle('none', countOf(state) === 0);
     }
   }
 

@@ -140,7 +140,7 @@ const live = new Live({
     setLife('lost', `No answer from the server: ${why}. ${shown}`);
   },
   refused: why => {
-    const said = view.by === undefined ? refusalOf(view.where, why) : why;
+    const said = view.by === undefined ? refusalOf(view.where, why, hello?.jobs === true) : why;
     const isOther = accepted !== undefined && streamQuery(accepted) !== streamQuery(view);
     const isReading = why.startsWith('reading:') || (view.by ?? view.where) === undefined;
     const [wasLinked, known] = [isLinked, isOther ? [] : unfollowed];

@@ -358,13 +358,7 @@ export class MapView {
   }
 
   /** Lines between cells, in the colour of the page. */
-  #drawGaps(
-    context: CanvasRenderingContext2D,
-    block: GroupBlock,
-    { side, wide }: MapPlan,
-    gap: number,
-    page: Rgb,
-  ): void {
+  #drawGaps(context: CanvasRenderingContext2D, block: GroupBlock, { side, wide }: MapPlan, gap: number, page: Rgb) {
     const { x, y, columns, rows, places } = block;
     context.fillStyle = css(page);
     for (let column = 1; column <= columns; column++) context.fillRect(x + column * wide - gap, y, gap, rows * side);

@@ -40,12 +40,7 @@ function valueText(reading: ReadingInfo | undefined, value: number | undefined, 
 }
 
 /** A line about a node, in whose cell is this reading. `link`: the one behind which it is, if nothing is heard on it. */
-export function cellText(
-  cells: Cells,
-  cell: number,
-  reading: ReadingInfo | undefined,
-  link: string | undefined,
-): string {
+export function cellText(cells: Cells, cell: number, reading: ReadingInfo | undefined, link: string | undefined) {
   const bits = cells.values[cell] as number;
   const state = stateOf(bits);
   const measured = isMeasured(bits) ? valueIn(bits) : undefined;

@@ -1,21 +1,22 @@
-// What somebody means who types a text into the page's search: nodes, a group, a state, a job, a user, a line of trouble,
-// or a condition, which the server judges. Pure.
+// What somebody means who types a text into the page's search: nodes, a group, a state, a job, a user, a switch, a line of
+// trouble, or a condition, which the server judges. Pure.
 
 import type { TroubleInfo } from '../../acks/info.js';
 import type { JobInfo } from '../../presentation/shapes.js';
 import { fold, tryExpand } from '../../text/hostlists.js';
 import { isJobId } from '../../text/jobnames.js';
 import { shortened } from '../../text/unseen.js';
+import { NO_JOBS } from '../wire.js';
 import type { Cells } from './cells.js';
 import { plural } from './formats.js';
-import { type JobView, NO_JOBS } from './jobview.js';
+import type { JobView } from './jobview.js';
 import { isState } from './legend.js';
 import { isCondition, type PageView } from './viewstate.js';
 
 interface SearchSources {
   readonly cells: Cells;
   /** Absent: jobs are not shown here. */
-  readonly jobs: Pick<JobView, 'numbered' | 'nodesOf'> | undefined;
+  readonly jobs: Pick<JobView, 'numbered' | 'nodesOf' | 'behind'> | undefined;
   readonly trouble: readonly TroubleInfo[];
 }
 
@@ -33,12 +34,11 @@ export type SearchResult =
 const WORD = /^[a-z_][\w.]*$/i;
 
 /** Why the server did not take a condition, or a word that might be one. */
-export function refusalOf(where: string | undefined, why: string): string {
+export function refusalOf(where: string | undefined, why: string, hasJobs: boolean): string {
   if (where === undefined) return why;
   const asked = shortened(where, 60);
-  return WORD.test(where)
-    ? `There is no node, group, job, user, problem or reading ${asked} (${why})`
-    : `“${asked}”: ${why}`;
+  if (!WORD.test(where)) return `“${asked}”: ${why}`;
+  return `There is no node, group, job, user, problem or reading ${asked} (${why})${hasJobs ? '' : `; ${NO_JOBS}`}`;
 }
 
 /** Opens the page of a job, and selects its nodes. */
@@ -50,40 +50,42 @@ export const jobChange = ({ id, nodes }: Partial<JobInfo> & Pick<JobInfo, 'id'>)
 export function meaningOf(text: string, { cells, jobs, trouble }: SearchSources): SearchResult {
   if (isCondition(text)) return { change: { where: text } };
   if (isState(text)) return { change: { state: text } };
-  // A line's key, or the switch that explains it.
-  const line = trouble.find(({ key, what }) => key === text || what.includes(`switch ${text}, behind`));
+  const line = trouble.find(({ key }) => key === text);
   if (line?.nodes !== undefined) return { change: { select: line.nodes } };
-  const [, what, owner = text] = /^(job|user|node)\s+(\S.*)$/.exec(text) ?? [];
-  const nodes = what === 'node' ? undefined : jobs?.nodesOf(owner);
-  const names = what === undefined || what === 'node' ? tryExpand(owner, 'any') : undefined;
-  const found = (names ?? []).map(name => cells.indexOf(name)).filter(cell => cell !== undefined);
-  const [cell] = found;
-  if (cells.layout.groups.some(({ name }) => name === text)) {
-    const others = [...(cell === undefined ? [] : [`node ${text}`]), ...(nodes === undefined ? [] : [`user ${text}`])];
-    const said = `${text} is a group; write ${others.join(' and ')} for that`;
-    return { change: { group: text }, ...(others.length > 0 && { said, others }) };
-  }
-  const job = what === 'user' || (cell !== undefined && !isJobId(text)) ? undefined : jobs?.numbered(owner);
-  if (job !== undefined) return { change: jobChange(job) };
-  // The name of a node may be that of a user, too: the cursor goes to the one, and the nodes of the other are selected.
-  if (cell !== undefined && found.length === 1 && nodes !== undefined)
-    return {
-      change: { select: nodes },
-      cell,
-      said: `${text} is a node, under the cursor, and a user, whose nodes are selected`,
-      others: [`node ${text}`],
+  const [, what, owner = text] = /^(job|user|node|switch)\s+(\S.*)$/.exec(text) ?? [];
+  const isAsked = (word: string) => what === undefined || what === word;
+  const names = isAsked('node') ? tryExpand(owner, 'any') : undefined;
+  const found = cells.cellsOf(names ?? []);
+  const meant = {
+    group: cells.layout.groups.find(({ name }) => name === text)?.name ?? undefined,
+    job: isAsked('job') ? jobs?.numbered(owner) : undefined,
+    user: isAsked('user') || what === 'job' ? jobs?.nodesOf(owner) : undefined,
+    switch: isAsked('switch') ? jobs?.behind(owner) : undefined,
+    node: found[0],
+  };
+  const [first, ...rest] = Object.entries(meant).flatMap(([word, meaning]) => (meaning === undefined ? [] : [word]));
+  if (first !== undefined) {
+    const { group, job, user, switch: behind, node: cell } = meant;
+    const others = rest.map(word => `${word} ${owner}`);
+    const said = others.length > 0 && {
+      said: `${owner} is a ${first}; write ${others.join(' and ')} for that`,
+      others,
     };
-  if (cell !== undefined) return { change: found.length > 1 ? { select: owner } : {}, cell };
-  if (nodes !== undefined) return { change: { select: nodes } };
+    if (group !== undefined) return { change: { group }, ...said };
+    if (job !== undefined) return { change: jobChange(job), ...said };
+    // The cursor goes to a node of that name, too.
+    const select = user ?? behind ?? (found.length > 1 ? owner : undefined);
+    return { change: select === undefined ? {} : { select }, ...(cell !== undefined && { cell }), ...said };
+  }
   // A part of names: of a rack, of all login nodes.
   const partly = cells.names.filter(name => what === undefined && name.includes(text));
   if (partly.length > 0)
     return { change: { select: fold(partly) }, said: `${plural(partly.length)} whose names have “${text}” in them` };
-  if (what !== 'node' && (what !== undefined || isJobId(text)))
-    return {
-      refusal: jobs === undefined ? `“${text}”: ${NO_JOBS}` : `There is no job of ${what ?? 'number'} ${owner}`,
-    };
+  if (isJobId(owner) && isAsked('job'))
+    return { refusal: jobs ? `There is no job of number ${owner}` : `“${text}”: ${NO_JOBS}` };
   // A word that is none of these may be a problem or a reading, which the server knows.
   if (WORD.test(text) && !/\d/.test(text)) return { change: { where: text } };
-  return { refusal: names === undefined ? `“${text}” is not a host list` : `There is no node ${owner}` };
+  if (isAsked('node') && names === undefined) return { refusal: `“${text}” is not a host list` };
+  const why = jobs === undefined && what !== 'node' ? `; ${NO_JOBS}` : '';
+  return { refusal: `There is no ${what ?? 'node'} ${owner}${why}` };
 }

@@ -285,13 +285,7 @@ export class TableView {
 }
 
 /** The mean of the measured values of live nodes from `first` on, in the reading's numbers; undefined: not measured. */
-function meanOf(
-  cells: Cells,
-  { measured, sum }: Tally,
-  reading: ReadingInfo,
-  first: number,
-  count: number,
-): number | undefined {
+function meanOf(cells: Cells, { measured, sum }: Tally, reading: ReadingInfo, first: number, count: number) {
   if (measured === 0) return undefined;
   if (reading.scale === 'linear') return numberOf(reading, sum / measured);
   // On a logarithmic scale, cells are even in ratios, but a mean is one of numbers.
@@ -304,12 +298,7 @@ function meanOf(
 }
 
 /** The groups, in the order of the map or sorted by a column. */
-function groupLines(
-  cells: Cells,
-  reading: ReadingInfo,
-  indices: ArrayLike<number>,
-  sort: string | undefined,
-): TableLine[] {
+function groupLines(cells: Cells, reading: ReadingInfo, indices: ArrayLike<number>, sort: string | undefined) {
   const found = Array.from(indices, index => ({ index, values: groupValues(cells, reading, index) }));
   const at = GROUP_COLUMNS.findIndex(column => column.sort === sort?.replace(/^-/, ''));
   if (at > 0) {

@@ -4,7 +4,7 @@
 
 import type { TroubleInfo } from '../../acks/info.js';
 import type { WallHead } from '../wire.js';
-import { byId, make, write } from './dom.js';
+import { byId, isHeld, make, write } from './dom.js';
 import { count, zone } from './formats.js';
 import type { TroubleActs } from './troubleacts.js';
 import { columnsOf, lastingText, partsOf } from './troubletexts.js';
@@ -22,8 +22,8 @@ const HEIGHTS = [1, 6, 12] as const;
 const HIGH_PX = 1080;
 const QUIET_MS = 600_000;
 
-/** Where a pointer that can rest, or the keyboard, holds the rows. */
-const HOLDING = ['troublepart', 'map'];
+const wellText = ({ live = 0 }: WallHead['counts']) =>
+  live > 0 ? `No trouble. ${count(live)} live.` : 'No node has reported: start beoboard send on one';
 
 /** A host list that folds at the commas between names. */
 const foldable = (nodes: string) =>
@@ -145,8 +145,7 @@ export class TroubleBox {
 
   get #isHeld(): boolean {
     if (this.#keys.length === 0 || document.documentElement.dataset.view === 'wall') return false;
-    const canHover = matchMedia('(hover: hover)').matches;
-    return HOLDING.some(id => byId(id).matches(canHover ? ':is(:hover, :focus-within)' : ':focus-within'));
+    return isHeld('troublepart', 'map');
   }
 
   /** A list whose rows stay: lines that have gone are dimmed, and those that have come are counted. */
@@ -200,7 +199,7 @@ export class TroubleBox {
     else if (before.length === 0) this.#reveal(this.#selected);
     // The counts may be newer than the lines.
     const isWell = state === 'ok' && unhealthy === 0 && (counts.silent ?? 0) === 0;
-    if (trouble.length === 0 && trouble_more === 0) write(this.#more, isWell ? 'No trouble' : '');
+    if (trouble.length === 0 && trouble_more === 0) write(this.#more, isWell ? wellText(counts) : '');
   }
 
   /** The server's clock goes on. */
