@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { basename, join, relative } from 'node:path';
 import { lacks } from './lacking.js';
 import { folder, ROOT, type Teardown } from './places.js';
-import { todayOf, WHOLE } from './whole.js';
+import { NOT_WHOLE, todayOf, WHOLE } from './whole.js';
 
 /** How to compile: variables for make such as `CC`, `CFLAGS` and `LDFLAGS`. */
 export type Make = Record<string, string>;
@@ -34,6 +34,8 @@ export const DYNAMIC: Make = {
 };
 /** With sanitizers in the rest. Each start with them takes 30 ms, so `npm test` has them where inputs are made up. */
 export const CHECKED: Make = WHOLE ? SANITIZED : DYNAMIC;
+/** Why `INSTALLED` is not what is shipped, whose size and memory are promised. */
+export const NO_MUSL = NOT_WHOLE || lacks('musl-tools', 'musl-gcc');
 /** What is installed; `npm test` compiles everything two ways only, this one and with sanitizers. */
 export const INSTALLED: Make = WHOLE ? { CC: lacks('', 'musl-gcc') ? 'gcc' : 'musl-gcc' } : DYNAMIC;
 

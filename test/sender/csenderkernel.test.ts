@@ -24,9 +24,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { compileSender, DYNAMIC, INSTALLED, makeIn } from '../kit/compiling.js';
+import { compileSender, DYNAMIC, INSTALLED, makeIn, NO_MUSL } from '../kit/compiling.js';
 import { Hearer, startIn, statOf } from '../kit/hanging.js';
-import { lacks } from '../kit/lacking.js';
 import { folder, memoryFolder, ROOT } from '../kit/places.js';
 import { prepare, readable, trees } from '../kit/tree.js';
 import { askC } from '../kit/twosenders.js';
@@ -38,7 +37,6 @@ t.jobs = 6;
 
 const isRoot = process.getuid?.() === 0;
 const needsRoot = !isRoot && 'needs root, to become another';
-const noMusl = lacks('musl-tools', 'musl-gcc');
 const sender = compileSender(t);
 /** Another user, for `--user`, and as /proc shows it. */
 const NOBODY = '65534';
@@ -76,7 +74,7 @@ for (const [what, most, more] of [
   ['an option file, a key, SIGHUP', 330, 'options'],
   ['512 CPUs', 450, 'cpus'],
 ] as const)
-  t.test(`its memory: ${what}`, { buffered: true, skip: noMusl }, async t => {
+  t.test(`its memory: ${what}`, { buffered: true, skip: NO_MUSL }, async t => {
     const own = folder(t);
     const [key, config] = [join(own, 'key'), join(own, 'send.toml')];
     writeFileSync(key, `1 cluster ${'ab'.repeat(32)}\n`, { mode: 0o600 });
@@ -109,7 +107,7 @@ function within(t: Parameters<typeof folder>[0], kib: number, net: string) {
   return { code: told.code, said: told.said.replaceAll(root, 'ROOT'), sets };
 }
 
-t.test('memory is asked for when it is needed', { skip: noMusl }, async t => {
+t.test('memory is asked for when it is needed', { skip: NO_MUSL }, async t => {
   const net = (count: number) =>
     `|\n|\n${Array.from({ length: count }, (_, i) => `i${i}:${' 0'.repeat(16)}\n`).join('')}`;
   const program = askC('sh', ['-c', 'ulimit -v 8192; exec "$@" --version', 'sh', sender]);
@@ -136,7 +134,7 @@ t.test('memory is asked for when it is needed', { skip: noMusl }, async t => {
   t.strictSame(within(t, 80_000, net(90_000)).said.includes('memory'), false, 'more memory is enough for them');
 });
 
-t.test('what is installed has no symbols', { buffered: true, skip: noMusl }, t => {
+t.test('what is installed has no symbols', { buffered: true, skip: NO_MUSL }, t => {
   const root = memoryFolder(t);
   makeIn('sender', INSTALLED, 'install', `DESTDIR=${join(root, 'to')}`, 'PREFIX=/usr');
   const installed = join(root, 'to', 'usr', 'sbin', 'beoboard-send');

@@ -13,8 +13,7 @@ import { decodeReport } from '../../src/layout/codec.js';
 import { structs } from '../../src/layout/layout.gen.js';
 import { CATEGORIES, SERVER, STATE } from '../../src/supermon/categories.js';
 import { now } from '../kit/clocks.js';
-import { builds, compileMon, INSTALLED, makeIn } from '../kit/compiling.js';
-import { lacks } from '../kit/lacking.js';
+import { builds, compileMon, INSTALLED, makeIn, NO_MUSL } from '../kit/compiling.js';
 import { pssOf, say, startMon, statusOf } from '../kit/mon.js';
 import { folder, memoryFolder, ROOT } from '../kit/places.js';
 import { makeReport } from '../kit/reports.js';
@@ -25,7 +24,6 @@ import { until } from '../kit/until.js';
 
 t.setTimeout(600_000);
 
-const noMusl = lacks('musl-tools', 'musl-gcc');
 const MON = compileMon(t);
 /** Categories that cannot be compared: ages, clocks, the server itself, and slow sources, which beoboard-mon lacks. */
 const ELSEWHERE = ['time', 'gpu', 'power', STATE.name, SERVER.name];
@@ -145,7 +143,7 @@ t.test('this machine', async t => {
 
   t.equal(Number(readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.split(' ')[16]), 19, 'nice 19');
   t.equal(statusOf(pid, 'NoNewPrivs'), '1');
-  if (!noMusl) t.ok(pssOf(pid) <= 320, `${pssOf(pid)} KiB`);
+  if (!NO_MUSL) t.ok(pssOf(pid) <= 320, `${pssOf(pid)} KiB`);
   child.kill('SIGTERM');
   t.equal(await exit, 0);
   t.match(stderr(), /clean shutdown: \d+ answers, 0 clients cut off\n$/);
@@ -322,7 +320,7 @@ t.test('a server above nodes, and a board above all', async t => {
   );
 });
 
-t.test('what is installed has no symbols', { skip: noMusl }, async t => {
+t.test('what is installed has no symbols', { skip: NO_MUSL }, async t => {
   const root = memoryFolder(t);
   makeIn('mon', INSTALLED, 'install', `DESTDIR=${join(root, 'to')}`, 'PREFIX=/usr');
   const { size } = statSync(join(root, 'to', 'usr', 'sbin', 'beoboard-mon'));

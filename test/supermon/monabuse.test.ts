@@ -13,8 +13,7 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import t, { type Test } from 'tap';
-import { CHECKED, compiled, compileMon } from '../kit/compiling.js';
-import { lacks } from '../kit/lacking.js';
+import { CHECKED, compiled, compileMon, NO_MUSL } from '../kit/compiling.js';
 import { pssOf, say, startMon } from '../kit/mon.js';
 import { folder } from '../kit/places.js';
 import { Asker, elementsOf } from '../kit/supermon.js';
@@ -24,7 +23,6 @@ t.setTimeout(600_000);
 
 /** Built with sanitizers, and with a time limit of one second. */
 const EYED = compiled(t, 'mon', 'hasty/beoboard-mon', CHECKED);
-const noMusl = lacks('musl-tools', 'musl-gcc');
 const SMALL = compiled(t, 'mon', 'hasty/beoboard-mon');
 /** KiB, as PSS. */
 const MOST_PSS = 320;
@@ -87,7 +85,7 @@ t.test('a thousand connections', async t => {
     socket.write('S\n');
   }
   await until('all have an answer', () => answered >= MOST_CLIENTS - 1);
-  if (!noMusl) t.ok(pssOf(pid) <= MOST_PSS, `${pssOf(pid)} KiB`);
+  if (!NO_MUSL) t.ok(pssOf(pid) <= MOST_PSS, `${pssOf(pid)} KiB`);
   t.match(stderr(), /clients cut off: 1; they stopped reading, sent nothing for too long, or there were too many\n/);
   t.ok(stderr().match(/cut off/g)?.length === 1, 'not a line for each');
   child.kill('SIGTERM');
@@ -217,7 +215,7 @@ t.test('a client that does not read is cut off, and the others are served', asyn
   }
   t.ok(served > 0, `${served} answers meanwhile`);
   t.same([child.exitCode, child.signalCode], [null, null]);
-  if (!noMusl) t.ok(pssOf(pid) <= MOST_PSS, `${pssOf(pid)} KiB afterwards`);
+  if (!NO_MUSL) t.ok(pssOf(pid) <= MOST_PSS, `${pssOf(pid)} KiB afterwards`);
   child.kill('SIGTERM');
   t.equal(await exit, 0);
 });
