@@ -210,9 +210,10 @@ export function leftOutTeller(tell: Tell | undefined): (names: readonly string[]
   };
 }
 
-/** Those of `names` with a device. */
+/** Those of `names` with a device. Others are those in the folder of virtual ones: one look in place of thousands. */
 export function withDevice(sys: string, names: readonly string[]): string[] {
-  return names.filter(name => hasDevice(sys, name));
+  const virtual = new Set(namesIn(`${sys}/devices/virtual/net`));
+  return names.filter(name => !virtual.has(name) && hasDevice(sys, name));
 }
 
 /** The speed of an interface in Mbit/s, 0 if unknown. May wait for the kernel. */
