@@ -481,7 +481,9 @@ export function foldParts(names: Iterable<string>): string[] {
     const digits = name.length - at;
     const now = digits > 1 && name.charCodeAt(at) === ZERO ? digits : -digits;
     if (now !== width) [width, same] = [now, getOrInsert(group, now, () => [])];
-    same.push(Number(name.slice(at)));
+    let number = 0; // Without a text of its own for each of a million.
+    for (let i = at; i < name.length; i++) number = number * 10 + name.charCodeAt(i) - ZERO;
+    same.push(number);
   }
   const parts = [...alone].map(text => [text, text] as const);
   for (const [beginning, numbers] of groups) {

@@ -64,8 +64,8 @@ function clocks(snapshot: Snapshot, nodes: readonly Surveyed[]): Finding[] {
     });
   }
   const odd = known
-    .map((node, i) => ({ node, skew: (skews[i] ?? 0) - master }))
-    .filter(({ skew }) => Math.abs(skew) > SKEW_LEAST_S)
+    .filter((_, i) => Math.abs((skews[i] ?? 0) - master) > SKEW_LEAST_S)
+    .map(node => ({ node, skew: (all[node.index] as number) - master }))
     .sort((a, b) => Math.abs(b.skew) - Math.abs(a.skew));
   // A rack with a wrong time server is one anomaly: clocks that are equally far off, to the shown figure, share a
   // sentence.
