@@ -222,12 +222,13 @@ t.test('at every size nothing overlaps, nothing is cut, and a finger hits what i
       const cut = all('#trouble > div, #trouble span:not(.severity), #brand, #line, #scale, #foot, #lists button, #changed button, #jobs td, #states button, main, body')
         .filter(({ scrollWidth, clientWidth }) => clientWidth > 0 && scrollWidth > clientWidth + 1);
       const small = innerWidth > 600 ? [] : boxes(all('button, input, select')).filter(([, { width, height }]) => width < 44 || height < 44);
-      const hidden = innerWidth < 1280 ? [] : all('#states').filter(({ scrollHeight, clientHeight }) => scrollHeight > clientHeight);
+      const hidden = innerWidth <= 600 ? [] : all('#states').filter(({ scrollHeight, clientHeight, scrollWidth, clientWidth }) =>
+        scrollHeight > clientHeight || scrollWidth > clientWidth);
       // Two lines where there is room for the name.
-      const folded = innerWidth < 1280 ? [] : all('#trouble [data-key="list"]').filter(each => each.offsetHeight > 1.5 * all('#troublemore')[0].offsetHeight);
+      const folded = innerWidth < 1280 || parseFloat(getComputedStyle(document.documentElement).fontSize) > 15 ? [] : all('#trouble [data-key="list"]').filter(each => each.offsetHeight > 1.5 * all('#troublemore')[0].offsetHeight);
       return [
         ...over(boxes(parts)), ...over(boxes(...[row].map(each => [...each.children].slice(1).filter(shown)))),
-        ...over(boxes(all('#states button, #scale > *').filter(each => innerWidth > 1279 || each.matches('#scale > *')))),
+        ...over(boxes(all('#states button, #scale > *').filter(each => innerWidth > 600 || each.matches('#scale > *')))),
         ...cut.map(each => 'cut: ' + name(each)), ...small.map(([each]) => 'small: ' + name(each)),
         ...hidden.map(each => 'hidden: ' + name(each)), ...folded.map(each => 'folded: ' + name(each)),
       ];
@@ -240,6 +241,14 @@ t.test('at every size nothing overlaps, nothing is cut, and a finger hits what i
     if (width === 390) t.ok((await top(page, '#trouble')) <= 150, 'the first trouble is on a phone at once');
     const map = await page.evaluate<number>(`document.querySelector('#map').getBoundingClientRect().bottom`);
     if (width >= 1280) t.ok(map <= height, `${width} x ${height}: list and map are whole`);
+  }
+  // Letters of twice the size.
+  await page.evaluate(`document.documentElement.style.fontSize = '30px'`);
+  for (const [width, height] of SIZES) {
+    await page.setViewportSize({ width, height });
+    await holds(page, `innerWidth === ${width}`);
+    await page.evaluate('new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))');
+    t.same(await faults(), [], `${width} x ${height}, letters twice as large`);
   }
   t.same(complaints, []);
 });
