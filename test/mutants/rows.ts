@@ -204,7 +204,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
   // src/service
   'src/service/service.ts': [['us > 0 && pid === String(process.pid)', 'us > 0', 'service/service']],
   'src/service/leftfile.ts': [['includes(stats.uid) && !isOpen(stats)', 'includes(stats.uid)', 'schedulers/leftfiles']],
-  'src/service/log.ts': [["elapsed < 2 * MINUTE ? 'minute'", "elapsed < MINUTE ? 'minute'", 'service/service']],
+  'src/service/log.ts': [["elapsed < 2 * MINUTE ? 'minute'", "elapsed < MINUTE ? 'minute'", 'common/options']],
   // src/shm
   'src/shm/rates.ts': [
     [
