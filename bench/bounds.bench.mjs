@@ -2,8 +2,6 @@
 // machine after each change of what they measure. Each is measured as in the benchmark of its own, which has all else.
 // Needs root.
 
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +13,7 @@ import { ask, MOST as SNAPSHOT_MOST } from './readers.bench.mjs';
 import { BARE, bounded, cost, KEYED } from './receiver.bench.mjs';
 import { compile, fill, openReceiver, openStorm } from './receiving.mjs';
 import { thousands } from './sender.bench.mjs';
-import { served, MOST as XML_MOST } from './xml.bench.mjs';
+import { served, servePlain, MOST as XML_MOST } from './xml.bench.mjs';
 
 const FEW = 10_000;
 
@@ -48,21 +46,20 @@ async function snapshots(own, laps, { note, row }) {
   return row(`TypeScript: snapshot / memcpy, ${FEW} nodes`, 'ratio', 'snapshot', SNAPSHOT_MOST);
 }
 
-/** Ganglia's XML, beside the C program. */
+/** Ganglia's XML, beside the smallest program for Node. */
 async function documents(own, laps, { note, row }) {
   const program = compileOne(own, 'bare-xml');
   const receiver = await openReceiver();
   await fill(receiver.port, FEW);
   const { child, pid, port } = await serve('ganglia', '--board', receiver.board, '--listen', '127.0.0.1:0');
-  const c = spawn(program, ['serve', String(FEW)], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const cPort = Number((await once(c.stdout, 'data'))[0]);
-  await served(program, pid, port, 20);
+  const plain = await servePlain(receiver.board, FEW);
+  for (const one of [{ pid, port }, plain]) await served(program, one.pid, one.port, 20);
   for (let lap = 0; lap < laps; lap++)
-    note('xml', (await served(program, pid, port, 5)) / (await served(program, c.pid, cPort, 5)));
+    note('xml', (await served(program, pid, port, 5)) / (await served(program, plain.pid, plain.port, 5)));
   await end(child);
-  await end(c);
+  await end(plain.child);
   await receiver.close();
-  return row('beoboard ganglia / the C program', 'ratio', 'xml', XML_MOST);
+  return row('beoboard ganglia / the smallest program for Node', 'ratio', 'xml', XML_MOST);
 }
 
 /** What a million nodes take of the receiver, and of `status`. */

@@ -1,5 +1,5 @@
 // The cost of Ganglia's XML: rendered in memory, and served over TCP, compared with a program in C that only copies
-// parts and writes numbers, and with a real gmond and a real gmetad (packages ganglia-monitor and gmetad; without them
+// parts and writes numbers, with the smallest one for Node, and with a real gmond and a real gmetad (packages ganglia-monitor and gmetad; without them
 // there are no rows for them). Runs in its own network namespace, because gmetad listens on all addresses.
 
 import { spawn } from 'node:child_process';
@@ -11,7 +11,7 @@ import { Documents } from '../dist/src/ganglia-xml/documents.js';
 import { GMOND, METRICS } from '../dist/src/ganglia-xml/metrics.js';
 import { BoardReader } from '../dist/src/shm/reader.js';
 import { gmondConf } from './gmond.mjs';
-import { compileOne, cpuOf, end, folder, isInstalled, notes, outputOf, serve, sleep } from './processes.mjs';
+import { at, compileOne, cpuOf, end, folder, isInstalled, notes, outputOf, serve, sleep } from './processes.mjs';
 import { fill, openReceiver } from './receiving.mjs';
 
 const NODES = 10_000;
@@ -30,8 +30,15 @@ function rendered(documents) {
   return { us: user + system, bytes };
 }
 
-/** How much more than the C program one of 10,000 nodes may take. */
-export const MOST = 1.4;
+/** How much more than the smallest program for Node of the same parts one of 10,000 nodes may take. */
+export const MOST = 1.3;
+
+/** That program: its process, and its port. */
+export async function servePlain(board, hosts) {
+  const argv = [at('./plain-xml.mjs'), board, String(hosts)];
+  const child = spawn(process.execPath, argv, { stdio: ['ignore', 'pipe', 'inherit'] });
+  return { child, pid: child.pid, port: Number((await once(child.stdout, 'data'))[0]) };
+}
 
 /** CPU of a server, us per MB that it sends, over so many documents. */
 export async function served(drain, pid, port, times) {
@@ -136,19 +143,24 @@ export async function bench({ quick, say }) {
     const bare = spawn(program, ['serve', String(NODES)], { stdio: ['ignore', 'pipe', 'inherit'] });
     children.push(bare);
     const barePort = Number((await once(bare.stdout, 'data'))[0]);
+    const plain = await servePlain(large.board, NODES);
+    children.push(plain.child);
     const gmond = isInstalled('gmond', 'ganglia-monitor', say) ? await openGmond(own, children) : undefined;
     const gmetad = isInstalled('gmetad', 'gmetad', say) ? await openGmetad(own, few.port, children) : undefined;
     // A server runs for months, so it is measured after compilation.
-    await served(program, ours.pid, ours.port, WARM);
+    for (const { pid, port } of [ours, plain]) await served(program, pid, port, WARM);
     for (let lap = -1; lap < laps; lap++) {
       const us = await served(program, ours.pid, ours.port, 3);
       const c = await served(program, bare.pid, barePort, 3);
+      const p = await served(program, plain.pid, plain.port, 3);
       const m = gmond && (await served(program, gmond.pid, 8649, 100));
       const g = gmetad && (await served(program, gmetad.pid, 8651, 1));
       if (lap < 0) continue;
       note('socket', us);
       note('bare', c);
       note('ratio', us / c);
+      note('plain', p / c);
+      note('to plain', us / p);
       if (m !== undefined) note('gmond port', m);
       if (g !== undefined) note('gmetad port', g);
       if (m !== undefined) note('to gmond', us / m);
@@ -168,7 +180,9 @@ export async function bench({ quick, say }) {
     ...row('growth of resident memory during the run', 'MiB', 'resident', 32),
     ...row('served over TCP, CPU of the server', 'us/MB', 'socket'),
     ...row('a C program that copies, writes numbers and sends', 'us/MB', 'bare'),
-    ...row('beoboard ganglia / the C program', 'ratio', 'ratio', MOST),
+    ...row('beoboard ganglia / the C program', 'ratio', 'ratio'),
+    ...row('the smallest program for Node / the C program', 'ratio', 'plain'),
+    ...row('beoboard ganglia / the smallest program for Node', 'ratio', 'to plain', MOST),
     ...row("gmond's port, one host", 'us/MB', 'gmond port'),
     ...row("beoboard ganglia / gmond's port", 'ratio', 'to gmond', 1 / 25),
     ...row(`gmetad's dump port, ${FEW} hosts`, 'us/MB', 'gmetad port'),
