@@ -15,7 +15,7 @@ const MOST_COLUMNS = 1000;
 const BLOCKS = ' ▁▂▃▄▅▆▇█';
 const MOST_NAME = 80;
 const LABEL_WIDTH = 13;
-const VALUE_WIDTH = 11;
+const VALUE_WIDTH = 12; // `of 95.2 kB/s`
 
 /** The rows of the chart, the most important first. `top`: the value that fills a column; undefined: the largest. */
 const ROWS: readonly { readonly label: string; readonly name: ToldName; readonly top?: number }[] = [

@@ -142,7 +142,7 @@ function checkFile(text: string): boolean {
     must([reason, reason_by, behind].every(isCut), `${name}: too long`);
   }
   for (const { id, nodes: list, cpus, start_s, end_s, ...texts } of jobs.list) {
-    must(/^[!-~]{1,64}$/.test(id) && isCount(cpus) && isCount(start_s) && isCount(end_s), id);
+    must(/^[^\s\p{C}]{1,64}$/u.test(id) && isCount(cpus) && isCount(start_s) && isCount(end_s), id);
     must(Object.values(texts).every(isCut) && expandNodeNames(list).length > 0, `${id}: ${list}`);
   }
   // Who shows them takes them.

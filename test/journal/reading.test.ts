@@ -173,7 +173,7 @@ t.test('a node that differs from the others of its job, and a job only for those
   const [n7 = {}] = objects((await asked([journal], '--kind', 'odd', '-w', 'n7', '--json')).lines);
   t.match(n7, { ...values, reading: 'mhz', nodes: 'n7', to: isoOf('03:09:20'), jobs: [{ id: '4711', user: 'anna' }] });
   rmSync(journal.path('jobs'));
-  t.notMatch((await asked([journal], '--kind', 'odd')).lines.join(), /4711|anna/);
+  t.notMatch((await asked([journal], '--kind', 'odd')).lines.join(), /job 4711|anna/);
 });
 
 t.test('some nodes of many: how many, how long, which jobs', async t => {

@@ -60,24 +60,29 @@ t.test('as lines', async t => {
         ['rx_bytes_s', i * 1e6],
       ]),
     });
-  const lines = chart(history, UNITS, HEADING, { columns: 45, rows: 12 }, painter('never'));
+  const lines = chart(history, UNITS, HEADING, { columns: 46, rows: 12 }, painter('never'));
   t.same(
     lines,
     [
       'n1: 42 samples in 420ms, 100 a second; it costs the node 1.3% of a CPU',
-      'CPU                100 % ▁▁▁▁▂▂▂▃▃▄▄▄▅▅▆▆▆▇▇█',
-      'run queue              0 ▁▃▅█▁▃▅█▁▃▅█▁▃▅█▁▃▅█',
-      'memory           512 MiB ▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄',
-      'network in       20 MB/s ▁▁▁▁▂▂▃▃▃▄▄▅▅▅▆▆▇▇██',
-      'network out            -',
-      'disk read              -',
-      'disk write             -',
-      'wait for CPU           -',
-      'for memory             -',
-      'for disks              -',
+      'CPU                 100 % ▁▁▁▁▂▂▂▃▃▄▄▄▅▅▆▆▆▇▇█',
+      'run queue               0 ▁▃▅█▁▃▅█▁▃▅█▁▃▅█▁▃▅█',
+      'memory            512 MiB ▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄',
+      'network in        20 MB/s ▁▁▁▁▂▂▃▃▃▄▄▅▅▅▆▆▇▇██',
+      'network out             -',
+      'disk read               -',
+      'disk write              -',
+      'wait for CPU            -',
+      'for memory              -',
+      'for disks               -',
       'q quit   a column is 100 ms',
-    ].map(line => (/-$/.test(line) ? line.padEnd(45) : line)),
+    ].map(line => (/-$/.test(line) ? line.padEnd(46) : line)),
   );
+  // The longest scale: three figures, a point and a unit.
+  for (const ms of [2100, 2200]) history.add({ ms, values: new Map<ToldName, number>([['rx_bytes_s', 95.2e6]]) });
+  const high = chart(history, UNITS, HEADING, { columns: 60, rows: 42 }, painter('never'));
+  t.ok(high.some(line => line.startsWith('             of 95.2 MB/s ')));
+  t.same([...new Set(high.slice(1, -1).map(line => line.length))], [60], 'all lines end together');
   t.equal(
     chart(history, UNITS, HEADING, { columns: 80, rows: 42 }, painter('never')).length,
     42,
@@ -99,13 +104,13 @@ t.test('as lines', async t => {
     ['mem_total_mib', 0],
   ]);
   for (const ms of [0, 100]) none.add({ ms, values: zero });
-  const memory = chart(none, UNITS, HEADING, { columns: 45, rows: 12 }, painter('never'))[3];
+  const memory = chart(none, UNITS, HEADING, { columns: 46, rows: 12 }, painter('never'))[3];
   t.ok(memory?.endsWith('▁'), 'of a machine without memory there is something to be seen, too');
   const long = chart(
     none,
     UNITS,
     { ...HEADING, node: '\x9b'.repeat(300) },
-    { columns: 45, rows: 12 },
+    { columns: 46, rows: 12 },
     painter('never'),
   );
   t.ok(long[0]?.startsWith(`${'\\u{9b}'.repeat(79)}…: `), 'a name is no order to the terminal');
