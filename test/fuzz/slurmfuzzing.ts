@@ -35,8 +35,7 @@ function seeds(kind: string): string[] {
 const [NONCE, SECRET] = ['4d1f0c6b9ae27358f00d2b7c9e6a1d54', '77e0a1b2c3d4e5f60718293a4b5c6d7e'];
 const BOARD = ['n1', 'n2', 'node001', 'node003', 'vm', 'x'];
 
-const isCount = (value: number | undefined) =>
-  value === undefined || (Number.isSafeInteger(value) && value >= 0 && !Object.is(value, -0));
+const isCount = (value: number | undefined) => value === undefined || (Number.isSafeInteger(value) && value >= 0);
 const numbersOf = ({ cpus, cpus_used, memory_mib, memory_used_mib, gpus, gpus_used, reason_s }: SchedulerNode) => [
   ...[cpus, cpus_used, memory_mib, memory_used_mib, gpus, gpus_used, reason_s],
 ];
