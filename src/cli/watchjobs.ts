@@ -11,7 +11,7 @@ import { showJob } from './jobpage.js';
 export interface JobsSeen {
   /** The ids of the jobs on the node of that name. */
   readonly on: (node: string) => readonly string[];
-  /** The nodes of a job or user of that name, or with names of which it is a part; undefined: it is a host list. Throws an InputError. */
+  /** The nodes of a job, user or switch of that name, or with names of which it is a part; undefined: it is a host list. Throws an InputError. */
   readonly named: (text: string) => readonly string[] | undefined;
   /** The lines of a job's page, of so many columns; a sentence if there is none of that number. */
   readonly page: (id: string, width: number, paint: Painter) => readonly string[];
@@ -39,6 +39,8 @@ export function jobsSeen(
       .flatMap(id => withId(slurm.jobs, id))
       .concat(slurm.jobs.filter(({ user }) => users.includes(user)));
     if (theirs.length > 0) return [...nodesOfJobs(slurm, theirs)];
+    const behind = slurm.switches.get(text);
+    if (behind !== undefined) return behind;
     const partly = nodes.some(isNode) ? [] : [...known].filter(name => name.includes(text));
     return partly.length > 0 ? partly : undefined;
   };

@@ -3,6 +3,7 @@
 
 import { FileFollower } from '../service/leftfile.js';
 import type { Snapshot } from '../shm/snapshot.js';
+import { getOrInsert } from '../text/maps.js';
 import { own } from '../text/tables.js';
 import { oneLine } from '../text/text.js';
 import { jobsByNode } from './differences.js';
@@ -116,6 +117,17 @@ export class SchedulerView {
 
   jobsOn(name: string): readonly SchedulerJob[] {
     return this.pairing.jobs.get(name) ?? [];
+  }
+
+  /** The switches that it knows, each with its nodes on the board. */
+  get switches(): ReadonlyMap<string, readonly string[]> {
+    const { boardName } = this.pairing.matched;
+    const found = new Map<string, string[]>();
+    for (const { name, switch: behind } of this.pairing.nodes.values()) {
+      const on = boardName.get(name);
+      if (behind !== undefined && on !== undefined) getOrInsert(found, behind, () => []).push(on);
+    }
+    return found;
   }
 
   nodeNamed(name: string): SchedulerNode | undefined {

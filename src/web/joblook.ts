@@ -8,13 +8,12 @@ import { Refusal } from '../net/requests.js';
 import { lookMs } from '../presentation/summary.js';
 import { survey } from '../query/survey.js';
 import { SCALES } from '../readings/scales.js';
-import { type SchedulerView, SchedulerViewFollower } from '../schedulerfile/schedulerview.js';
+import { SchedulerViewFollower } from '../schedulerfile/schedulerview.js';
 import { inSlices, type SlicedLook } from '../service/slices.js';
 import { withReader } from '../shm/reader.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { fold } from '../text/hostlists.js';
 import { NOTHING } from '../text/layout.js';
-import { groupBy } from '../text/maps.js';
 import { disagreements } from '../trouble/disagreements.js';
 import { withoutJob } from '../trouble/trouble.js';
 import type { RiverHistory } from './history.js';
@@ -45,7 +44,7 @@ export class JobLook extends SchedulerViewFollower {
         ...{ kind: 'slurm', text },
         ...(nodes.length > 0 && { nodes: fold(nodes.map(({ name }) => name)) }),
       })),
-      switches: switchesOf(view),
+      switches: [...view.switches].map(([name, nodes]) => ({ name, nodes: fold(nodes) })),
       list: (await inSlices(listJobs(view, nodeOf), slices)).map(({ told }) => told),
     };
   }
@@ -102,13 +101,6 @@ export class JobLook extends SchedulerViewFollower {
     });
   }
 }
-
-/** The switches that the scheduler knows, with their nodes on the board. */
-const switchesOf = ({ state, pairing }: SchedulerView) =>
-  [...groupBy(state?.nodes.list ?? [], node => node.switch)].flatMap(([name, nodes]) => {
-    const behind = nodes.flatMap(node => pairing.matched.boardName.get(node.name) ?? []);
-    return name === undefined || behind.length === 0 ? [] : [{ name, nodes: fold(behind) }];
-  });
 
 /** The texts of these nodes, without the columns of which nothing is known. */
 function tableOf(members: readonly JobMember[]) {

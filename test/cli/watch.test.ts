@@ -469,6 +469,15 @@ t.test('the prompt', async t => {
     ['nowhere', 'nowhere'],
   ] as const)
     t.equal(fold(after(['f', ...typed(text), 'enter'], withJobs).filter.list?.names ?? []), names, text);
+  const hosts = ['off', ...expand('node[01-60]', BOARD_MOST)].map((name, i) => ({
+    ...{ name, state: 'IDLE', cpus: 64, switch: i <= 40 ? 'leaf17' : 'leaf18' },
+  }));
+  const behind = board(sixty, {}, undefined, { state: madeState(hosts, []) });
+  t.equal(
+    fold(after(['f', ...typed('leaf17'), 'enter'], behind).filter.list?.names ?? []),
+    'node[01-40]',
+    'a switch, with what is on the board of it',
+  );
   for (const [text, where] of [
     ['silent', 'state == silent'],
     ['root_full', 'root_full'],
