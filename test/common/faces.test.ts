@@ -223,7 +223,10 @@ async function compare(t: Test, snapshot: Snapshot): Promise<void> {
 }
 
 const PYTHON = `
-import beoboard, json, os, time
+import beoboard, json, os, struct, time
+with open(os.environ["BOARD"], "r+b") as file: # The heartbeat of now, however long it took to start.
+    file.seek(int(os.environ["HEARTBEAT"]))
+    file.write(struct.pack("<q", time.monotonic_ns()))
 board = beoboard.open(os.environ["BOARD"])
 told = []
 for node in board.nodes():
@@ -285,7 +288,8 @@ async function outside(t: Test, snapshot: Snapshot, beat: () => void, [library, 
   beat();
   await t.test('Python', { skip: lacks('python3', 'python3') }, async t => {
     const env = { ...process.env, PYTHONPATH: join(ROOT, 'python'), PYTHONDONTWRITEBYTECODE: '1', BOARD: path };
-    const more = { BEOBOARD_LIBRARY: join(library ?? '', 'libbeoboard.so.1') };
+    const HEARTBEAT = String(structs.board_header.fields.heartbeat_ns.offset);
+    const more = { BEOBOARD_LIBRARY: join(library ?? '', 'libbeoboard.so.1'), HEARTBEAT };
     const python = spawnSync('python3', ['-c', PYTHON], { encoding: 'utf8', env: { ...env, ...more } });
     t.equal(python.stderr, '');
     const { tally, nodes } = JSON.parse(python.stdout) as { tally: Told; nodes: Record<string, string | number>[] };
