@@ -124,7 +124,8 @@ t.test('each state and mark has a form', { skip: NO_BROWSER ?? false }, async t 
     const [right, down] = [Math.round((last.x - first.x) / wide), Math.round((last.y - first.y) / high)];
     const columns = down === 0 ? names.length : (names.length - 1 - right) / down;
     /** The pixels of each cell, in the order of the names. */
-    const pictures = await page.evaluate<number[][]>(`(() => {
+    const read = () =>
+      page.evaluate<number[][]>(`(() => {
         const [cells, marks] = ['#cells', '#marks'].map(id => document.querySelector(id));
         const canvas = new OffscreenCanvas(cells.width, cells.height);
         const context = canvas.getContext('2d', { willReadFrequently: true });
@@ -135,6 +136,10 @@ t.test('each state and mark has a form', { skip: NO_BROWSER ?? false }, async t 
           return [...context.getImageData(x, y, ${wide} - 1, ${high} - 1).data];
         });
       })()`);
+    const pictures = await until('all cells are drawn, which is once', async () => {
+      const found = await read();
+      return found[names.indexOf('live')]?.some(part => part !== 0) && found;
+    });
     const differs = (a: readonly number[], b: readonly number[]) =>
       a.filter((part, i) => Math.abs(part - (b[i] as number)) > 16).length;
     for (const [i, name] of names.entries())
