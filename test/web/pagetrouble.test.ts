@@ -574,6 +574,26 @@ t.test('nothing moves, whatever is said', { skip }, async t => {
   }
 });
 
+t.test('nodes that leave what is chosen move nothing below the river', { skip }, async t => {
+  const { wall, page, context, complaints } = await watch(t, 40, '?trouble=k0', WIDE);
+  const of = (count: number) => [line('k0', `rack10n[01-${String(count).padStart(2, '0')}]`, count)];
+  const rowsAre = (count: number) => holds(page, `document.querySelectorAll('#rows span').length === ${count}`);
+  await say(wall, page, { trouble: of(12) });
+  await rowsAre(12);
+  await forgetShifts(page);
+  await watchShifts(page);
+  const before = await top(page, '#times');
+  // Ten rows could be higher, in sum, than twelve.
+  for (let count = 11; count > 1; count--) {
+    await say(wall, page, { trouble: of(count) });
+    await rowsAre(count);
+    t.equal(await top(page, '#times'), before, `${count} of 12`);
+  }
+  t.same(await page.evaluate('window.shifts'), [], 'layout shifts');
+  t.same(complaints, []);
+  await context.close();
+});
+
 t.test('the page shows the lines of a real board', { skip }, async t => {
   const wall = await startWall(t, ['--uncertain-after', '2s', '--silent-after', '4s']);
   const load = (nodes: string) => startLoad(t, wall, ['--nodes', nodes, '--interval', '300ms']);

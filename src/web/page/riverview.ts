@@ -8,7 +8,6 @@ import { type River, type RiverInks, riverInks, SECONDS } from './riverrows.js';
 
 /** Heights of a row, px; lower rows have no gap and no label. */
 const ROW_MOST = 44;
-const ROW_LEAST = 1;
 const GAPPED_FROM = 5;
 const LABELLED_FROM = 11;
 
@@ -30,8 +29,8 @@ export class RiverView {
   #gap = 1;
   #room = 0;
   #most = ROW_MOST;
-  /** The height that it had with this choice: nodes that leave what the user chose move nothing below it. */
-  #least = 0;
+  /** The most rows with this choice. Their height stays: nodes that leave what the user chose move nothing below it. */
+  #fullest = 0;
   /** The width of a letter of the time axis, px. */
   #letter = 1;
   #isInSight = false;
@@ -50,7 +49,7 @@ export class RiverView {
 
   /** Sets the rows; `names`: of the rows; `isOther`: the user chose something else. */
   show(river: River, names: readonly string[], isOther: boolean): void {
-    if (isOther) this.#least = 0;
+    if (isOther) this.#fullest = 0;
     this.#river = river;
     this.#names = names;
     this.layOut();
@@ -73,13 +72,16 @@ export class RiverView {
     if (river === undefined) return;
     const { flow, rows, times, frame } = this.elements;
     this.#unit = window.devicePixelRatio || 1;
-    const wanted = Math.min(this.#most, Math.max(ROW_LEAST, Math.floor(this.#room / Math.max(1, river.rows))));
-    this.#high = Math.max(1, Math.round(wanted * this.#unit));
+    this.#fullest = Math.max(this.#fullest, river.rows);
+    const rowIn = (room: number, rows: number) =>
+      Math.min(Math.floor(this.#most * this.#unit), Math.max(1, Math.floor(room / Math.max(1, rows))));
+    const room = rowIn(this.#room * this.#unit, this.#fullest) * this.#fullest;
+    this.#high = rowIn(room, river.rows);
+    const wanted = this.#high / this.#unit;
     this.#gap = wanted >= GAPPED_FROM ? Math.max(1, Math.round(this.#unit)) : 0;
-    const high = (this.#high * river.rows) / this.#unit;
-    this.#least = Math.min(this.#room, Math.max(this.#least, high));
-    frame.style.height = `${high}px`;
-    frame.style.marginBottom = `${Math.max(0, this.#least - high)}px`;
+    const high = this.#high * river.rows;
+    frame.style.height = `${high / this.#unit}px`;
+    frame.style.marginBottom = `${(room - high) / this.#unit}px`;
     rows.style.lineHeight = `${wanted - 1}px`;
     this.#letter = 0.6 * Number.parseFloat(getComputedStyle(times).fontSize);
     rows.replaceChildren(
@@ -92,11 +94,10 @@ export class RiverView {
             return label;
           })),
     );
-    const width = flow.clientWidth;
-    flow.width = Math.max(1, Math.round(width * this.#unit));
-    flow.height = this.#high * river.rows;
+    flow.width = Math.max(1, Math.round(flow.clientWidth * this.#unit));
+    flow.height = high;
     this.#picture.width = SECONDS;
-    this.#picture.height = Math.max(1, this.#high * river.rows);
+    this.#picture.height = Math.max(1, high);
     this.repaint();
   }
 
