@@ -46,8 +46,8 @@ class Digest extends Snapshot {
     return this.gathered.links[index] as number;
   }
 
-  override heardOf(index: number): readonly [number, number] {
-    return [this.gathered.heard[index] as number, this.gathered.known[index] as number];
+  override agoOf(index: number, since: 'heard' | 'known'): number {
+    return this.gathered[since][index] as number;
   }
 
   override silentWordsOf(index: number): LastWords | undefined {
@@ -59,11 +59,11 @@ class Digest extends Snapshot {
   }
 
   protected override openOf(index: number): number {
-    return this.memoryOf(index)?.recentBits ?? 0;
+    return this.overview.told[index] === 0 ? 0 : (this.memoryOf(index)?.recentBits ?? 0);
   }
 
   override memoryOf(index: number): Memory | undefined {
-    return this.gathered.memories.get(index, Number(this.evidence.nowNs / 1_000_000n));
+    return this.gathered.memories.get(index, this.nowMs);
   }
 
   override heatOf(index: number): NodeHeat | undefined {
@@ -119,7 +119,7 @@ class CopiedMemories {
 /** What is gathered of each node; there is room for so many. */
 export class DigestBuilder {
   links = new Uint8Array();
-  /** See `heardOf` of Snapshot. */
+  /** See `agoOf` of Snapshot. */
   heard = new Float64Array();
   known = new Float64Array();
   hardware = new Uint32Array();
@@ -131,9 +131,10 @@ export class DigestBuilder {
   #room = 0;
   #count = 0;
   #all: Overview | undefined;
-  /** Restricted to the nodes that exist. */
-  #overview: Overview | undefined;
+  /** Restricted to the nodes that exist. No getter with a closure: many readers ask for it at each node. */
+  overview!: Overview;
   #digest: Digest | undefined;
+  #isRefusing = false;
 
   /** `reader` is used for single nodes only; `names`: those of all nodes, by their numbers. */
   constructor(
@@ -147,9 +148,13 @@ export class DigestBuilder {
     this.refusals.clear();
     this.words.clear();
     this.memories.clear();
-    this.#overview = undefined;
     this.#digest = undefined;
-    if (this.#all !== undefined && count <= this.#room && count * 4 >= this.#room) return;
+    if (this.#all === undefined || count > this.#room || count * 4 < this.#room) this.#all = this.#roomFor(count);
+    const restricted = Object.entries(this.#all).map(([key, array]) => [key, array.subarray(0, count)]);
+    this.overview = Object.fromEntries(restricted);
+  }
+
+  #roomFor(count: number): Overview {
     const room = count + (count >> 4);
     this.#room = room;
     this.links = new Uint8Array(room);
@@ -157,7 +162,7 @@ export class DigestBuilder {
     this.known = new Float64Array(room);
     this.hardware = new Uint32Array(room);
     this.heats = new Int16Array(room);
-    this.#all = {
+    return {
       ages: new Float64Array(room),
       skews: new Float64Array(room),
       problems: new Uint32Array(room),
@@ -179,15 +184,16 @@ export class DigestBuilder {
       const { buffer, byteOffset } = piece.view;
       const bytes = new Uint8Array(buffer, byteOffset, piece.header.header_bytes).slice();
       this.#digest = new Digest(piece, bytes, this.#count, this);
+      this.#isRefusing = Object.keys(this.#digest.refused).length > 0;
     }
     const all = this.#all as Overview;
     const nodes = Math.min(piece.count, this.#count - first);
     const { overview } = piece;
     for (const key of Object.keys(all) as (keyof Overview)[]) all[key].set(overview[key].subarray(0, nodes), first);
-    const isRefusing = Object.keys(this.#digest.refused).length > 0;
     for (let i = 0; i < nodes; i++) {
       this.links[first + i] = piece.linkOf(i);
-      [this.heard[first + i], this.known[first + i]] = piece.heardOf(i) as [number, number];
+      this.heard[first + i] = piece.agoOf(i, 'heard');
+      this.known[first + i] = piece.agoOf(i, 'known');
       const heat = piece.heatOf(i);
       this.hardware[first + i] = heat?.hardware ?? 0;
       this.heats[first + i] = heat?.dc ?? NO_HEAT;
@@ -196,7 +202,7 @@ export class DigestBuilder {
       const isNews = piece.troubleWithin(i, HOUR_MS) || piece.bootedWithin(i, HOUR_MS);
       const memory = isNews ? piece.memoryOf(i) : undefined;
       if (memory !== undefined) this.memories.set(first + i, memory);
-      if (!isRefusing || MAY_BE_REFUSED[overview.states[i] as number] !== true) continue;
+      if (!this.#isRefusing || MAY_BE_REFUSED[overview.states[i] as number] !== true) continue;
       const refusal = piece.refusedSinceOf(i);
       if (refusal !== undefined) this.refusals.set(first + i, refusal);
     }
@@ -205,15 +211,5 @@ export class DigestBuilder {
   /** The latest whole digest; undefined before the first piece. */
   get digest(): Snapshot | undefined {
     return this.#digest;
-  }
-
-  get overview(): Overview {
-    if (this.#overview !== undefined) return this.#overview;
-    const count = this.#count;
-    const all = Object.entries(this.#all as Overview);
-    this.#overview = Object.fromEntries(
-      all.map(([key, array]) => [key, array.subarray(0, count)]),
-    ) as unknown as Overview;
-    return this.#overview;
   }
 }

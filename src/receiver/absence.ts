@@ -81,7 +81,7 @@ export class Absence {
     });
     const before = this.#away;
     this.#away = new Map();
-    const nowMs = Number(nodeStates.board.evidence.nowNs / 1_000_000n);
+    const { nowMs } = nodeStates.board;
     for (const [i, name] of nodeStates.names(unheard).entries()) {
       const index = unheard[i]!;
       const stampMs = nowMs - nodeStates.ageMs(index);

@@ -39,7 +39,7 @@ export class NodeStates {
     const at = this.#column + index * this.#columnStride;
     const { shift } = words.column.stamp;
     const stamp = (this.#words[at + 1] ?? 0) * 2 ** (32 - shift) + ((this.#words[at] ?? 0) >>> shift);
-    return Math.max(0, Number(this.board.evidence.nowNs / 1_000_000n) - stamp);
+    return Math.max(0, this.board.nowMs - stamp);
   }
 
   /** The number of the link by which a node's last report came; 0: unknown, or there is none. */

@@ -221,7 +221,8 @@ export class Snapshot implements SeenNodes {
   #overview: Overview | undefined;
   readonly #nowHigh: number;
   readonly #nowLow: number;
-  readonly #nowMs: number;
+  /** CLOCK_MONOTONIC of the look, in whole ms. */
+  readonly nowMs: number;
   #links: readonly LinkEntry[] | undefined;
 
   /**
@@ -253,7 +254,7 @@ export class Snapshot implements SeenNodes {
     this.realNs = taken.realNs;
     this.#nowHigh = Number(taken.nowNs >> 32n);
     this.#nowLow = Number(taken.nowNs & 0xffffffffn);
-    this.#nowMs = Number(taken.nowNs / 1_000_000n);
+    this.nowMs = Number(taken.nowNs / 1_000_000n);
     this.count = taken.nodes;
     this.total = countOf(this.view, 0) ?? 0;
     const word = (field: keyof typeof structs.board_header.fields) =>
@@ -436,13 +437,12 @@ export class Snapshot implements SeenNodes {
     return isKnown && this.sinceStamp(at) <= ms * 1e6;
   }
 
-  /** Since when it is heard without a gap beyond its first limit, and since when it is remembered, ms ago; 0: not known. */
-  heardOf(index: number): readonly [heardMs: number, knownMs: number] {
-    if (this.#memoryBytes < structs.memory.bytes) return [0, 0];
-    const at = this.recordWord(index) + this.#memoryOffset / 4;
-    const ago = (word: number) =>
-      ((this.words[word] ?? 0) | (this.words[word + 1] ?? 0)) === 0 ? 0 : Math.max(0, this.sinceStamp(word)) / 1e6;
-    return [ago(at + HEARD_SINCE), ago(at + REMEMBERS_SINCE)];
+  /** Since when it is heard without a gap beyond its first limit, or is known, which is remembered; ms ago, 0: not known. */
+  agoOf(index: number, since: 'heard' | 'known'): number {
+    if (this.#memoryBytes < structs.memory.bytes) return 0;
+    const at = this.recordWord(index) + this.#memoryOffset / 4 + (since === 'heard' ? HEARD_SINCE : REMEMBERS_SINCE);
+    const isKnown = ((this.words[at] ?? 0) | (this.words[at + 1] ?? 0)) !== 0;
+    return isKnown ? Math.max(0, this.sinceStamp(at)) / 1e6 : 0;
   }
 
   /** What is remembered of the node of that number; undefined: nothing, as on a board of an earlier version. */
@@ -451,7 +451,7 @@ export class Snapshot implements SeenNodes {
     const at = this.recordWord(index) * 4 + this.#memoryOffset;
     const since = at / 4 + REMEMBERS_SINCE;
     if (((this.words[since] ?? 0) | (this.words[since + 1] ?? 0)) === 0) return undefined;
-    return new Memory(this.view, at, this.#nowMs);
+    return new Memory(this.view, at, this.nowMs);
   }
 
   /** What the last report of a silent node said, as the board remembers it within a second; undefined: not silent. */

@@ -152,8 +152,7 @@ function marks({ nodes, snapshot }: Survey, scheduler: SchedulerView): Finding[]
     groupBy(told, mark => mark.job),
     ([job, those]) => {
       // By the clock of the look, so that it is the same at every look.
-      const nowMs = Number(snapshot.evidence.nowNs / 1_000_000n);
-      const since = those.map(({ since_ms }) => Math.max(0, nowMs - since_ms));
+      const since = those.map(({ since_ms }) => Math.max(0, snapshot.nowMs - since_ms));
       return {
         ...{ kind: 'odd', cause: oneLine(job), what: marksText(those), sentences: [] },
         nodes: [...new Set(those.map(({ node }) => chosen.get(node) as Surveyed))],

@@ -82,7 +82,7 @@ function partOf(
   const [ageMs, interval] = [snapshot.ageMs(index), Math.min(snapshot.intervalOf(index), longestIntervalMs)];
   if (to === undefined)
     return state === 'left' || (state !== 'live' && !mayBeOf(ageMs, from, interval)) ? undefined : [ageMs, undefined];
-  const [heardMs, knownMs] = snapshot.heardOf(index);
+  const [heardMs, knownMs] = [snapshot.agoOf(index, 'heard'), snapshot.agoOf(index, 'known')];
   if ((state === 'left' && ageMs > from) || (knownMs > 0 && knownMs < from)) return undefined;
   // It was heard by another link.
   if (from - to > limitFor(uncertainAfterNs, interval) && heardMs > from && ageMs < to) return undefined;

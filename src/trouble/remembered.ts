@@ -13,7 +13,7 @@ import type { Episode, Memory } from '../shm/memory.js';
 import { PROBLEM_TEXT, PROBLEMS, type Problem, problemBit, problemsOf } from '../shm/problems.js';
 import type { Snapshot } from '../shm/snapshot.js';
 import { fold } from '../text/hostlists.js';
-import { groupBy } from '../text/maps.js';
+import { getOrInsert, groupBy } from '../text/maps.js';
 import { oneLine } from '../text/text.js';
 import { type Finding, FLAPPING_FROM, ofSpells, type Spell } from './finding.js';
 import type { TroubleKind } from './kinds.js';
@@ -190,13 +190,11 @@ export function troubled(snapshot: Snapshot, all: readonly Surveyed[]): NodeMemo
 /** What is not measured of these nodes any more: problems that they last had, and sources that are gone. */
 function unmeasuredLines({ snapshot, nodes }: Survey, memories: NodeMemories, telling: Telling): Finding[] {
   const found = new Map<string, { text: string; spells: Spell[] }>();
-  const add = (cause: string, text: string, spell: Spell) => {
-    const { spells } = found.get(cause) ?? { spells: [] };
-    found.set(cause, { text, spells: [...spells, spell] });
-  };
-  for (const node of nodes) {
-    const memory = memories.get(node);
-    if (memory === undefined || (node.state !== 'live' && node.state !== 'uncertain')) continue;
+  const add = (cause: string, text: string, spell: Spell) =>
+    getOrInsert(found, cause, () => ({ text, spells: [] })).spells.push(spell);
+  for (const node of nodes.filter(node => memories.has(node))) {
+    const memory = memories.get(node) as Memory;
+    if (node.state !== 'live' && node.state !== 'uncertain') continue;
     const problems = problemsOf(snapshot.overview.unmeasured[node.index] as number);
     const spell = (beganMs: number | undefined): Spell => ({
       ...{ node, beganMs, endedMs: undefined, count: 1, sinceMs: memory.sinceMs },

@@ -63,9 +63,8 @@ interface RankedTrouble {
 }
 
 /** The clocks by which acknowledgements hold for what is found. */
-function clocksOf({ snapshot: { realNs, evidence, header } }: Survey): AckClocks {
-  const [realMs, monoMs] = [realNs, evidence.nowNs].map(ns => Number(ns / 1_000_000n)) as [number, number];
-  return { realMs, monoMs, boot: String(header.master_boot_id) };
+function clocksOf({ snapshot: { realNs, nowMs, header } }: Survey): AckClocks {
+  return { realMs: Number(realNs / 1_000_000n), monoMs: nowMs, boot: String(header.master_boot_id) };
 }
 
 function episodesOf({ nodes, spells, sinceMs, lastMs, flapping }: Finding): AckedEpisode[] {
