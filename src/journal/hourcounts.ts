@@ -18,7 +18,8 @@ const keyOf = ({ event, problem }: Line) => (event === 'problem' ? problem : eve
 interface OpenEvent {
   readonly ms: number;
   readonly key: string;
-  readonly nodes: string;
+  /** How often each of its nodes had had it by then; NaN: it does not say. */
+  readonly counts: Readonly<Record<string, number>>;
   readonly times: number;
 }
 
@@ -31,10 +32,10 @@ export class HourCounts {
     this.#sinceMs ??= Date.parse(line.at);
     const key = keyOf(line);
     if (key === undefined || line.repeated) return;
-    const { nodes = '', count = 1, more = 0, missed = 0, from = line.at } = line;
-    // A line that several nodes share does not say which of them had the repetitions (`more`), so each gets its share.
+    const { nodes = '', counts = { [nodes]: Number.NaN }, count = 1, more = 0, missed = 0, from = line.at } = line;
+    // Where no line before it has its counts, nobody knows which of its nodes had the repetitions: each gets its share.
     const times = 1 + Math.floor((more + missed) / Math.max(1, count));
-    this.#begun.push({ ms: Date.parse(from), key, nodes, times });
+    this.#begun.push({ ms: Date.parse(from), key, counts, times });
     if (this.#begun.length > LINES_MOST) this.#begun.shift();
   }
 
@@ -42,9 +43,15 @@ export class HourCounts {
   #times(nowMs: number): ReadonlyMap<string, ReadonlyMap<string, number>> {
     this.#begun = this.#begun.filter(({ ms }) => ms >= nowMs - HOUR_MS);
     const found = new Map<string, Map<string, number>>();
-    for (const { key, nodes, times } of this.#begun) {
+    const last = new Map<string, number>();
+    for (const { key, counts, times } of this.#begun) {
       const subjects = getOrInsert(found, key, () => new Map());
-      for (const subject of expand(nodes, BOARD_MOST)) subjects.set(subject, (subjects.get(subject) ?? 0) + times);
+      for (const [nodes, count] of Object.entries(counts))
+        for (const subject of expand(nodes, BOARD_MOST)) {
+          const grown = count - (last.get(`${key} ${subject}`) ?? Number.NaN);
+          subjects.set(subject, (subjects.get(subject) ?? 0) + (grown > 0 ? grown : times));
+          last.set(`${key} ${subject}`, count);
+        }
     }
     return found;
   }
@@ -55,11 +62,8 @@ export class HourCounts {
    */
   most(nowMs: number): Readonly<Record<string, number>> | undefined {
     if (this.#sinceMs === undefined || this.#sinceMs > nowMs - HOUR_MS) return undefined;
-    const found = [...this.#times(nowMs)].map(([key, subjects]) => {
-      let most = 0;
-      for (const times of subjects.values()) most = Math.max(most, times);
-      return [key, most] as const;
-    });
+    const mostOf = (times: Iterable<number>) => [...times].reduce((a, b) => Math.max(a, b), 0);
+    const found = [...this.#times(nowMs)].map(([key, subjects]) => [key, mostOf(subjects.values())] as const);
     return Object.fromEntries(found.sort((a, b) => b[1] - a[1]).slice(0, KEYS_MOST));
   }
 
@@ -69,10 +73,7 @@ export class HourCounts {
     let left = KEYS_MOST;
     for (const [key, subjects] of this.#times(nowMs))
       for (const [node, times] of subjects)
-        if (times >= OFTEN && left-- > 0) {
-          found[key] ??= {};
-          found[key][node] = times;
-        }
+        if (times >= OFTEN && left-- > 0) found[key] = { ...found[key], [node]: times };
     return found;
   }
 }

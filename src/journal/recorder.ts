@@ -112,8 +112,8 @@ export class JournalRecorder {
   /** Since when the receiver is stalled. */
   #stalledMs: number | undefined;
   #now: MasterClocks | undefined;
-  /** What was acknowledged at the last look, or before it by the journal's last lines, by its key. */
-  #acks = new Map<string, Pick<Ack, 'at' | 'until'>>();
+  /** What was acknowledged at the last look, each by key and time, or before it by the journal's last lines. */
+  #acks = new Map<string, Pick<Ack, 'key' | 'until'>>();
   #isFirstAcks = true;
 
   /** @param board the board's name in the lines; @param past the last lines of the journal, in their order, until the board is seen */
@@ -126,8 +126,8 @@ export class JournalRecorder {
     for (const line of past) {
       this.#number = Math.max(this.#number, Number(line.id.split('-')[2]));
       this.#uncounted = isCountOfAll(line) ? 0 : this.#uncounted + JSON.stringify(line).length;
-      const { event, key = '', at, until = '' } = line;
-      if (event === 'acknowledged') this.#acks.set(key, { at, until });
+      const { event, key = '', until = '' } = line;
+      if (event === 'acknowledged') this.#acks.set(key, { key, until });
       else if (event === 'withdrawn') this.#acks.delete(key);
     }
   }
@@ -187,19 +187,18 @@ export class JournalRecorder {
 
   /** What is acknowledged now. Those of before `sinceMs`, of the wall clock, are told already. After the first look. */
   tellAcks(acks: readonly Ack[], sinceMs: number): void {
-    const before = new Map(this.#acks);
-    if (this.#isFirstAcks) for (const ack of acks) if (Date.parse(ack.at) < sinceMs) before.set(ack.key, ack);
-    this.#isFirstAcks = false;
-    this.#acks = new Map(acks.map(ack => [ack.key, ack]));
+    const before = this.#acks;
+    this.#acks = new Map(acks.map(ack => [`${ack.key} ${ack.at}`, ack]));
     for (const { key, nodes, by, at, until, reason } of acks) {
-      if (before.get(key)?.at === at) continue;
+      if (before.has(`${key} ${at}`) || (this.#isFirstAcks && Date.parse(at) < sinceMs)) continue;
       const whose = nodes === '' ? {} : { nodes, count: NameRanges.of(nodes)?.size ?? 0 };
       const what = { event: 'acknowledged', ...whose, key, by, until: iso(until), ...(reason && { why: reason }) };
       this.#note(what, this.#monotonic(Date.parse(at)));
     }
-    for (const [key, { until }] of before)
-      if (!this.#acks.has(key) && Date.parse(until) > this.#clocks.realMs)
-        this.#note({ event: 'withdrawn', key }, this.#clocks.monoMs);
+    this.#isFirstAcks = false;
+    const withdrawn = [...before.values()].filter(({ until }) => Date.parse(until) > this.#clocks.realMs);
+    for (const key of new Set(withdrawn.map(({ key }) => key)))
+      if (acks.every(ack => ack.key !== key)) this.#note({ event: 'withdrawn', key }, this.#clocks.monoMs);
   }
 
   /** What the reader of a scheduler says of odd nodes; undefined: nobody knows now. After the first look. */

@@ -36,6 +36,18 @@ t.test('of the node that had it most, within the hour', async t => {
   t.same(most(70), {});
 });
 
+t.test('nodes that share a line have what was only counted of each of them', async t => {
+  const counts = new HourCounts();
+  const silent = { event: 'silent', nodes: 'n[1-3]', count: 3 };
+  counts.add(line(50, { ...silent, counts: { 'n[1-3]': 1 } }));
+  counts.add(line(40, { ...silent, more: 2, missed: 4, counts: { 'n[1,3]': 2, n2: 8 } }));
+  t.same(counts.often(NOW), { silent: { n2: 8 } });
+  counts.add(line(30, { ...silent, more: 3, counts: { n1: 3, n2: 9, n3: 5 } }));
+  t.same(counts.often(NOW), { silent: { n1: 3, n2: 9, n3: 5 } });
+  counts.add(line(20, { ...silent, counts: { 'n[1-3]': 1 } }));
+  t.same(counts.often(NOW), { silent: { n1: 4, n2: 10, n3: 6 } }, 'a board that counts anew');
+});
+
 t.test('a journal that is younger than an hour', async t => {
   const counts = new HourCounts();
   counts.add(line(30, { event: 'begin' }));

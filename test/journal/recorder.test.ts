@@ -5,6 +5,7 @@
 
 import { rmSync } from 'node:fs';
 import t, { type Test } from 'tap';
+import type { Ack } from '../../src/acks/acks.js';
 import { JournalRecorder, type RecordedLine } from '../../src/journal/recorder.js';
 import { type Line, monotonicOf } from '../../src/journalfile/format.js';
 import type { Encodable } from '../../src/layout/codec.js';
@@ -680,4 +681,47 @@ t.test('a receiver that is stalled when the daemon starts, and one that runs aga
   world.start();
   for (let i = 0; i < 4; i++, world.ms += 1000) world.look();
   t.strictSame(world.goesOn(), [], 'while no daemon ran');
+});
+
+t.test('what is acknowledged under one key for other nodes, each told once, and withdrawn as one', past(), async t => {
+  const world = new World(t, 16);
+  const iso = (ms: number) => new Date(ms + world.distance).toISOString();
+  const ack = (nodes: string, key = 'silent') => ({
+    key,
+    nodes,
+    by: 'eva',
+    at: iso(world.ms),
+    until: iso(world.ms + 3.6e6),
+  });
+  let sinceMs = world.ms + world.distance;
+  const pass = (acks: readonly Ack[]) =>
+    world.pass(4, () => {
+      world.report('n1');
+      world.recorder?.tellAcks(acks, sinceMs);
+    });
+  const told = () => world.of('acknowledged', 'withdrawn').map(({ event, key, nodes }) => [event, key, nodes]);
+  world.start();
+  world.look();
+  pass([]);
+  const [first, second, other] = [ack('n[1-2]'), ack('n3', 'held'), ack('n5', 'oom')];
+  pass([first, second, other]);
+  world.ms += 1000;
+  const later = ack('n4');
+  // Some of the first one's nodes are now of another.
+  pass([{ ...first, nodes: 'n1' }, second, other, later]);
+  const all = [
+    ['silent', 'n[1-2]'],
+    ['held', 'n3'],
+    ['oom', 'n5'],
+    ['silent', 'n4'],
+  ].map(is => ['acknowledged', ...is]);
+  t.strictSame(told(), all);
+  world.start();
+  world.look();
+  sinceMs = world.ms + world.distance;
+  pass([first, second, later]);
+  t.strictSame(told().slice(4), [['withdrawn', 'oom', undefined]], 'while no daemon ran');
+  pass([first, second]);
+  pass([second]);
+  t.strictSame(told().slice(5), [['withdrawn', 'silent', undefined]]);
 });
