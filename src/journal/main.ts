@@ -107,11 +107,9 @@ class RunningJournal {
   readonly #reader: BoardReader;
   readonly #jobs: JournalJobs;
   readonly #orders: OrdersFollower;
-  /** Earlier orders are told, or older than the journal. */
-  readonly #ordersFromMs: number;
+  /** Earlier orders and acknowledgements are told, or older than the journal. */
+  readonly #pastFromMs: number;
   readonly #acks: FileFollower<FoundAcks>;
-  /** Until when the journal has what was acknowledged. */
-  readonly #acksFromMs: number;
   readonly store: Store;
   readonly #recorder: JournalRecorder;
   readonly #hour = new HourCounts();
@@ -138,9 +136,8 @@ class RunningJournal {
     for (const line of past) this.#hour.add(line);
     this.#recorder = new JournalRecorder(this.#reader, name, VERSION, past);
     this.#orders = new OrdersFollower(options.bridgeDir, takenBy(past));
-    this.#ordersFromMs = past[0] === undefined ? Date.now() : Date.parse(past[0].at);
+    this.#pastFromMs = Date.parse(past.find(({ repeated }) => !repeated)?.at ?? '') || Date.now();
     this.#acks = new FileFollower(ackFile(board));
-    this.#acksFromMs = Date.parse(past.at(-1)?.at ?? '') || Date.now();
     this.#states = new StateKeeper(options, this.store, this.#hour, log);
     this.#troubles = new TroubleLog(log);
   }
@@ -165,11 +162,11 @@ class RunningJournal {
     try {
       this.#recorder.segmentBytes = this.store.segmentBytes;
       this.#add(this.#recorder.look(clocks));
-      const orders = this.#orders.next().filter(({ time_ms }) => time_ms >= this.#ordersFromMs);
+      const orders = this.#orders.next().filter(({ time_ms }) => time_ms >= this.#pastFromMs);
       this.#recorder.tellOrders(orders, this.#orders.missed, this.#orders.taken?.since_ms ?? 0);
       this.#recorder.tellMarks(this.#jobs.current);
       const { acks, acksWhy } = this.#acks.found ?? {};
-      if (acks !== undefined && acksWhy === undefined) this.#recorder.tellAcks(acks, this.#acksFromMs);
+      if (acks !== undefined && acksWhy === undefined) this.#recorder.tellAcks(acks, this.#pastFromMs);
       if (this.#orders.trouble !== undefined) this.log.seldom('orders', this.#orders.trouble);
       if (this.looks++ === 0) tellParent({ writing: this.options.journalDir });
       if (this.#recorder.remembers === false)

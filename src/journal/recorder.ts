@@ -126,9 +126,9 @@ export class JournalRecorder {
     for (const line of past) {
       this.#number = Math.max(this.#number, Number(line.id.split('-')[2]));
       this.#uncounted = isCountOfAll(line) ? 0 : this.#uncounted + JSON.stringify(line).length;
-      const { event, key = '', until = '' } = line;
-      if (event === 'acknowledged') this.#acks.set(key, { key, until });
-      else if (event === 'withdrawn') this.#acks.delete(key);
+      const { event, key = '', from, until = '' } = line;
+      if (event === 'acknowledged') this.#acks.set(`${key} ${from}`, { key, until });
+      if (event === 'withdrawn') for (const [name, ack] of this.#acks) if (ack.key === key) this.#acks.delete(name);
     }
   }
 
@@ -185,7 +185,7 @@ export class JournalRecorder {
     }
   }
 
-  /** What is acknowledged now. Those of before `sinceMs`, of the wall clock, are told already. After the first look. */
+  /** What is acknowledged now. That of before `sinceMs`, of the wall clock, is older than all known lines. After the first look. */
   tellAcks(acks: readonly Ack[], sinceMs: number): void {
     const before = this.#acks;
     this.#acks = new Map(acks.map(ack => [`${ack.key} ${ack.at}`, ack]));

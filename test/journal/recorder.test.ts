@@ -693,7 +693,7 @@ t.test('what is acknowledged under one key for other nodes, each told once, and 
     at: iso(world.ms),
     until: iso(world.ms + 3.6e6),
   });
-  let sinceMs = world.ms + world.distance;
+  const sinceMs = world.ms + world.distance;
   const pass = (acks: readonly Ack[]) =>
     world.pass(4, () => {
       world.report('n1');
@@ -718,10 +718,16 @@ t.test('what is acknowledged under one key for other nodes, each told once, and 
   t.strictSame(told(), all);
   world.start();
   world.look();
-  sinceMs = world.ms + world.distance;
   pass([first, second, later]);
   t.strictSame(told().slice(4), [['withdrawn', 'oom', undefined]], 'while no daemon ran');
-  pass([first, second]);
-  pass([second]);
-  t.strictSame(told().slice(5), [['withdrawn', 'silent', undefined]]);
+  const unseen = ack('n6', 'held');
+  world.ms += 500;
+  world.end();
+  world.start();
+  world.look();
+  pass([first, second, later, unseen]);
+  t.strictSame(told().slice(5), [['acknowledged', 'held', 'n6']], 'just before the daemon ended');
+  pass([first, unseen]);
+  pass([unseen]);
+  t.strictSame(told().slice(6), [['withdrawn', 'silent', undefined]]);
 });

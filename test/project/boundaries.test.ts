@@ -258,7 +258,7 @@ const LINES: Record<string, number> = {
   'src/events': 369,
   'src/ganglia-xml': 1378,
   'src/jobs': 733,
-  'src/journal': 1719,
+  'src/journal': 1716,
   'src/journalfile': 1291,
   'src/layout': 484,
   'src/load': 1026,
