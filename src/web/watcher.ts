@@ -50,10 +50,10 @@ export interface NodeConsumer {
   begin(count: number, isAnother: boolean): void;
 }
 
-/** Has all nodes of a piece read. */
+/** Has all nodes of a piece read; also one without nodes, which tells of its board. */
 export async function evaluateAll(consumer: NodeConsumer, piece: Snapshot, first: number, slices: SlicedLook) {
-  for (let from = 0; from < piece.count; ) {
-    from = consumer.ask(piece, first, from);
+  for (let from = -1; from < piece.count; ) {
+    from = consumer.ask(piece, first, Math.max(0, from));
     const pause = slices.next();
     if (pause !== undefined) await pause;
   }

@@ -91,6 +91,16 @@ t.test('streams', async t => {
   });
 });
 
+t.test('a board without nodes is one', async t => {
+  const board = makeBoard(t, {});
+  beat(board.path);
+  const wall = new Wall({ board: board.path, build: 'x', journalRun: '/nowhere' });
+  t.teardown(() => wall.close());
+  await wall.begin();
+  const { line, state, counts } = wall.heads.at(await wall.watcher.look());
+  t.match({ line, state, counts }, { line: /^0 nodes/, state: 'ok', counts: {} });
+});
+
 t.test('nodes that the map marks', async t => {
   const slurmDir = folder(t);
   const sick = { flags: 1 << bits.flags.root_readonly };
