@@ -97,13 +97,19 @@ t.test('everything by the keyboard', { skip }, async t => {
   await holds(page, `document.querySelector('#chosen').textContent.includes('cpu')`);
   await ask('');
   await holds(page, `document.querySelector('#choice').hidden`);
+  await page.hover('#rest');
   await ask('nobody');
   await holds(
     page,
     `document.querySelector('#chosen').textContent.startsWith('There is no node, group, job, user, problem or reading nobody')`,
   );
+  const top = `(({ x, y }) => document.elementFromPoint(x + 9, y + 3).id)(document.querySelector('#chosen').getBoundingClientRect())`;
+  t.equal(await page.evaluate(top), 'chosen', 'where the pointer rests nothing lies over it');
   await ask('a[');
   t.equal(await page.textContent('#chosen'), '“a[” is not a host list');
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Escape');
+  await holds(page, `document.querySelector('#choice').hidden`);
   await ask('live');
   await caption('Selected nodes');
   t.equal(await rows(36), 36, 'a state, by its word');

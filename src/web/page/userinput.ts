@@ -89,7 +89,8 @@ function listenToKeys({ field, map, sheet, changes, view, go, moveTo, openAt, cl
       else if (isTyping) {
         if (target instanceof HTMLInputElement) target.value = target.id === 'by' ? target.value : '';
         field.focus();
-      } else if ([...CHOICE].some(key => view()[key] !== undefined)) go({ ...WHOLE, where: undefined });
+      } else if (!byId('choice').hidden || [...CHOICE].some(key => view()[key] !== undefined))
+        go({ ...WHOLE, where: undefined });
       else return;
     } else if (isTyping) return;
     else if (event.key === '/') byId<HTMLInputElement>('asked').select();
