@@ -62,7 +62,6 @@ class Session {
   readonly #grouping: Grouping | undefined;
   readonly #journals: string;
   readonly #slurm: SchedulerViewFollower;
-  readonly #jobs: boolean;
   readonly #acks: FileFollower<FoundAcks>;
   readonly #events: EventFeed;
   #looks = 0;
@@ -85,14 +84,13 @@ class Session {
     if (by !== undefined && 'field' in by) sortField(by.field);
     this.#grouping = by;
     this.#journals = journals;
-    this.#jobs = jobs;
     this.#acks = new FileFollower(ackFile(reader.path), () => this.learned());
     this.#events = new EventFeed(reader, journals, true);
     this.#slurm = new SchedulerViewFollower(slurmDir, () => this.learned());
     const list = nodes && { text: asked.nodes ?? fold(nodes), names: nodes };
     // The same words as in beoboard demo.
     const page = process.env.BEOBOARD_PAGE ? oneLine(process.env.BEOBOARD_PAGE) : undefined;
-    this.#look = { paint, columns: columns && chosenColumns(columns), widths: new Map(), asked, page };
+    this.#look = { paint, columns: columns && chosenColumns(columns), widths: new Map(), asked, page, jobs };
     this.#view = {
       page: 'table',
       sort,
@@ -126,22 +124,19 @@ class Session {
   #survey(snapshot: Snapshot): void {
     const names = this.#roster.names(snapshot);
     const found = survey(snapshot, choiceOf(this.#view.filter), names);
-    const scheduler = this.#slurm.view(names);
-    const slurm = this.#jobs ? scheduler : undefined;
+    const slurm = this.#slurm.view(names);
     const { filter } = this.#view;
     const links = snapshot.links.map(({ state, darkSinceNs }) => `${state} ${darkSinceNs}`);
-    const states = [snapshot.filtering, ...Object.values(found.standing.states), ...links, illness(found.all)].join(
-      ' ',
-    );
+    const states = [snapshot.filtering, ...Object.values(found.standing.states), ...links, illness(found.all)].join();
     const now = performance.now();
     // Comparing all nodes takes as long as everything else, and trouble among unchanged nodes changes slowly.
     const acks = this.#acks.found;
-    const known = [scheduler.pairing, acks];
+    const known = [slurm.pairing, acks];
     const last = this.#trouble;
     const isSame = states === last.states && filter === last.filter && known.every((one, n) => one === last.known[n]);
     if (!isSame || now - last.at > TROUBLE_FOR_MS) {
       const lines = troubleOf(found, {
-        scheduler: slurm ?? (scheduler.isKnown ? scheduler : undefined),
+        scheduler: this.#look.jobs || slurm.isKnown ? slurm : undefined,
         journals: this.#journals,
         ...acks,
       });
@@ -149,7 +144,7 @@ class Session {
     }
     const body = bodyOf(found, this.#view, this.#grouping, this.#roster.byName);
     const events = { kept: this.#events.log.kept, from: this.#events.from };
-    const jobs = jobsSeen(found, scheduler, { board: this.reader.path, journalRun: this.#journals });
+    const jobs = jobsSeen(found, slurm, { board: this.reader.path, journalRun: this.#journals });
     this.#seen = { found, body, trouble: this.#trouble.lines, events, totals: totalsTexts(found, 10), jobs, slurm };
   }
 

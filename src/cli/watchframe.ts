@@ -49,7 +49,7 @@ export type BoardSeen =
       /** What all nodes have, use and move together, as parts of a sentence. */
       readonly totals: readonly string[];
       readonly jobs: JobsSeen;
-      readonly slurm?: SchedulerView | undefined;
+      readonly slurm?: SchedulerView;
     };
 
 /** The rows in their order; `none`: why there are none. */
@@ -68,6 +68,8 @@ export interface Appearance {
   readonly asked?: CommandOptions | undefined;
   /** The address under which browsers see the same. */
   readonly page?: string | undefined;
+  /** Whether jobs have columns of their own. */
+  readonly jobs?: boolean;
 }
 
 interface WatchFrame {
@@ -484,17 +486,11 @@ function tablePage(
         : [];
   const next = settled(view, { rows: all, room });
   const [from, to] = [next.top, next.top + room];
+  const beside = look.jobs ? slurm && schedulerColumns(slurm) : undefined;
   const table =
     body.kind === 'groups'
       ? groupTable(found, body.groups.slice(from, to), view, columns, look)
-      : nodeTable(
-          found,
-          body.kind === 'nodes' ? body.nodes.slice(from, to) : [],
-          view,
-          columns,
-          look,
-          slurm && schedulerColumns(slurm),
-        );
+      : nodeTable(found, body.kind === 'nodes' ? body.nodes.slice(from, to) : [], view, columns, look, beside);
   const drawn = table.lines.map((line, i) => {
     if (from + i !== next.selected.row || next.cursor !== undefined) return line;
     const fitting = clip(line, columns);

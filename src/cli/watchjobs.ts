@@ -3,15 +3,16 @@
 import { meaningOf, nodesOf, nodesOfJobs } from '../jobs/joblist.js';
 import type { Survey } from '../query/survey.js';
 import type { SchedulerView } from '../schedulerfile/schedulerview.js';
+import { problemBit } from '../shm/problems.js';
 import type { Painter } from '../terminal/style.js';
-import { withId } from '../text/jobnames.js';
+import { OUT_OF_SERVICE, withId } from '../text/jobnames.js';
 import { wrapped } from '../text/layout.js';
 import { showJob } from './jobpage.js';
 
 export interface JobsSeen {
   /** The ids of the jobs on the node of that name. */
   readonly on: (node: string) => readonly string[];
-  /** The nodes of a job, user or switch of that name, or with names of which it is a part; undefined: it is a host list. Throws an InputError. */
+  /** The nodes of a job, user or switch of that name, those out of service, or with names of which it is a part; undefined: it is a host list. Throws an InputError. */
   readonly named: (text: string) => readonly string[] | undefined;
   /** The lines of a job's page, of so many columns; a sentence if there is none of that number. */
   readonly page: (id: string, width: number, paint: Painter) => readonly string[];
@@ -32,6 +33,10 @@ export function jobsSeen(
     return [...sentences.flatMap(text => wrapped(text, width)).map(paint.odd), ...(shown?.lines(paint) ?? [])];
   };
   const named: JobsSeen['named'] = text => {
+    if (OUT_OF_SERVICE.test(text))
+      return found.all.flatMap(({ name, problems }) =>
+        (problems & problemBit('held')) !== 0 || slurm.of(name)?.node.aside !== undefined ? [name] : [],
+      );
     const known = new Set(found.all.map(({ name }) => name));
     const isNode = (name: string) => known.has(name);
     const { jobs, users, nodes } = meaningOf([text], slurm, isNode);

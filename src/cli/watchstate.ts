@@ -7,6 +7,7 @@ import { readingOf } from '../readings/readings.js';
 import { STATES } from '../shm/liveness.js';
 import type { Keystroke } from '../terminal/keystrokes.js';
 import { fold, tryExpand } from '../text/hostlists.js';
+import { OUT_OF_SERVICE } from '../text/jobnames.js';
 import { readNodes } from '../text/nodefiles.js';
 import { InputError, UNSEEN } from '../text/text.js';
 
@@ -91,7 +92,7 @@ export function refined(filter: WatchFilter, written: string, named?: ShownScree
   const text = written.trim();
   if (text === '') return {};
   // A field alone is a condition; any other single word is a name.
-  if (/[\s<>=!&|()"']/.test(text) || readingOf(text) !== undefined)
+  if (/[\s<>=!&|()"']/.test(text) || (readingOf(text) !== undefined && !OUT_OF_SERVICE.test(text)))
     return { ...filter, where: { text, holds: parseCondition(text) } };
   if (STATES.some(state => state === text)) return refined(filter, `state == ${text}`);
   return { ...filter, list: { text, names: named?.(text) ?? readNodes(text) } };

@@ -4,6 +4,9 @@
 
 import { groupBy } from './maps.js';
 
+/** The words for nodes that an administrator keeps out of service, by the scheduler or by a hold file. */
+export const OUT_OF_SERVICE = /^(held|drain(ed|ing)?)$/i;
+
 const TASKS = String.raw`(?:[_.](?<task>\d+)|_?\[(?<tasks>[\d,:-]*)(?:%\d+)?\])`;
 const END = String.raw`\.(?:\d+|(?<server>[a-z][\w.-]*))(?:\+\d+)?`;
 const ID = new RegExp(String.raw`^(?<number>\d+)(?:${TASKS}|\+(?<part>\d+))?(?:${END})?$`, 'i');

@@ -144,7 +144,7 @@ const board = (nodes: readonly MadeNode[], made?: MadeBoard, by?: Grouping, know
     const slurm = new SchedulerView(new Pairing(known, snapshot.names()));
     const jobs = jobsSeen(found, slurm, { board: '/nowhere', journalRun: '/nowhere' });
     const trouble = troubleOf(found, slurm.isKnown ? { scheduler: slurm } : {});
-    return { found, body, trouble, events: EVENTS, totals: totalsTexts(found, 10), jobs };
+    return { found, body, trouble, events: EVENTS, totals: totalsTexts(found, 10), jobs, slurm };
   };
   const views = new Map<string, BoardSeen>();
   return (view: WatchView): BoardSeen => {
@@ -471,13 +471,23 @@ t.test('the prompt', async t => {
     t.equal(fold(after(['f', ...typed(text), 'enter'], withJobs).filter.list?.names ?? []), names, text);
   const hosts = ['off', ...expand('node[01-60]', BOARD_MOST)].map((name, i) => ({
     ...{ name, state: 'IDLE', cpus: 64, switch: i <= 40 ? 'leaf17' : 'leaf18' },
+    ...(i % 30 === 0 && { state: 'IDLE+DRAIN', aside: 'drained', reason: 'fan 2, ticket 811' }),
   }));
-  const behind = board(sixty, {}, undefined, { state: madeState(hosts, []) });
+  const onHold = { name: 'node07', age: 0.4, ...busy(7, { flags: 1 << bits.flags.held }) };
+  const some = sixty.map(node => (node.name === onHold.name ? onHold : node));
+  const behind = board(some, {}, undefined, { state: madeState(hosts, []) });
   t.equal(
     fold(after(['f', ...typed('leaf17'), 'enter'], behind).filter.list?.names ?? []),
     'node[01-40]',
     'a switch, with what is on the board of it',
   );
+  for (const word of ['held', 'drained', 'DRAIN'])
+    t.equal(fold(after(['f', ...typed(word), 'enter'], behind).filter.list?.names ?? []), 'node[07,30,60]', word);
+  const none = after(['f', ...typed('drained'), 'enter'], look);
+  t.same(none.filter.list?.names, [], 'no node of that name is missed');
+  const reason = after(['f', ...typed('drained'), 'enter', 'end', 'enter'], behind);
+  const sheet = frame(reason, behind(reason), { columns: 100, rows: 60 }, plain()).lines.join('\n');
+  t.match(sheet, /^node60: [\s\S]*\nSlurm +IDLE\+DRAIN[\s\S]*reason: fan 2, ticket 811/, 'also without --jobs');
   for (const [text, where] of [
     ['silent', 'state == silent'],
     ['root_full', 'root_full'],

@@ -326,7 +326,7 @@ t.test(
       { name: 'leaf17', nodes: 'r1n[01-02]' },
       { name: 'r2', nodes: 'r2n01' },
     ];
-    wall.head = { ...wall.head, trouble: [line('together', 'r1n02', 1)] };
+    wall.head = { ...wall.head, trouble: [line('together', 'r1n02', 1)], marks: { held: 'r1n02,r2n01' } };
     await wall.listen(t);
     const { page, complaints } = await look(t, wall.url);
     await holds(page, `document.querySelectorAll('#jobs tbody tr').length === 2`);
@@ -344,6 +344,8 @@ t.test(
       ['node r2n02', 'at=r2n02', /^$/],
       ['r2n[01-02]', 'select=r2n[01-02]', /2 nodes selected/],
       ['silent', 'state=silent', /0 nodes silent/],
+      ['held', 'select=r1n02,r2n01', /2 nodes selected/],
+      ['Drained', 'select=r1n02,r2n01', /2 nodes selected/],
       ['n9', '', /There is no node n9/],
       ['node n9', '', /There is no node n9/],
       ['99', '', /There is no job of number 99/],

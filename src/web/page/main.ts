@@ -539,8 +539,7 @@ listen({
     };
     byId('offered').replaceChildren(...others.map(text => button(text, () => seek(text))));
   },
-  find: asked =>
-    meaningOf(asked, { cells, jobs: hello?.jobs === true ? jobs : undefined, trouble: head?.trouble ?? [] }),
+  find: asked => meaningOf(asked, { ...head, cells, jobs: hello?.jobs === true ? jobs : undefined }),
 });
 
 // ---- layout of the page ----

@@ -1,23 +1,21 @@
 // What somebody means who types a text into the page's search: nodes, a group, a state, a job, a user, a switch, a line of
 // trouble, or a condition, which the server judges. Pure.
 
-import type { TroubleInfo } from '../../acks/info.js';
 import type { JobInfo } from '../../presentation/shapes.js';
 import { fold, tryExpand } from '../../text/hostlists.js';
-import { isJobId } from '../../text/jobnames.js';
+import { isJobId, OUT_OF_SERVICE } from '../../text/jobnames.js';
 import { shortened } from '../../text/unseen.js';
-import { NO_JOBS } from '../wire.js';
+import { NO_JOBS, type WallHead } from '../wire.js';
 import type { Cells } from './cells.js';
 import { plural } from './formats.js';
 import type { JobView } from './jobview.js';
 import { isState } from './legend.js';
 import { isCondition, type PageView } from './viewstate.js';
 
-interface SearchSources {
+interface SearchSources extends Partial<Pick<WallHead, 'marks' | 'trouble'>> {
   readonly cells: Cells;
   /** Absent: jobs are not shown here. */
   readonly jobs: Pick<JobView, 'numbered' | 'nodesOf' | 'behind'> | undefined;
-  readonly trouble: readonly TroubleInfo[];
 }
 
 /** A change of the view, with the cell that the cursor goes to, and what else was meant perhaps; or why nothing was found. */
@@ -47,9 +45,11 @@ export const jobChange = ({ id, nodes }: Partial<JobInfo> & Pick<JobInfo, 'id'>)
 });
 
 /** The meaning of a text that is not empty. */
-export function meaningOf(text: string, { cells, jobs, trouble }: SearchSources): SearchResult {
+export function meaningOf(text: string, { cells, jobs, trouble = [], marks = {} }: SearchSources): SearchResult {
   if (isCondition(text)) return { change: { where: text } };
   if (isState(text)) return { change: { state: text } };
+  if (OUT_OF_SERVICE.test(text))
+    return { change: marks.held === undefined ? { where: 'held' } : { select: marks.held } };
   const line = trouble.find(({ key }) => key === text);
   if (line?.nodes !== undefined) return { change: { select: line.nodes } };
   const [, what, owner = text] = /^(job|user|node|switch)\s+(\S.*)$/.exec(text) ?? [];
