@@ -4,7 +4,7 @@ import { fold } from '../text/hostlists.js';
 import { getOrInsert } from '../text/maps.js';
 import type { Line } from './format.js';
 import type { Journal, Place } from './journal.js';
-import { askedNodes, compareEnd, type EventQuery, type ToldEvent, toldOf } from './listing.js';
+import { askedNodes, clockSetMs, compareEnd, type EventQuery, type ToldEvent, toldOf } from './listing.js';
 
 /** The last end of nodes that ended together. */
 export interface LastEnd extends Pick<ToldEvent, 'jobs' | 'jobsLeftOut'> {
@@ -40,11 +40,13 @@ interface NodeEnd {
 const CLOSE_MS = 4000;
 
 /** Whether a boot followed the silence of that end: then nothing was heard in between, and no goodbye. */
-function isEndOf({ silent, boot, heardMs }: NodeEnd, { from, goodbye, words_from }: Line): boolean {
+function isEndOf({ silent, boot, heardMs }: NodeEnd, line: Line): boolean {
+  const { from, goodbye, words_from } = line;
   if (silent === undefined || boot !== undefined || goodbye) return false;
   const { from: fell, from_last: fellLast = fell } = silent.line;
-  if (words_from !== undefined && ms(words_from) - ms(fellLast) > CLOSE_MS) return false;
-  return heardMs === undefined || Math.abs(ms(from) - heardMs) <= CLOSE_MS;
+  const setMs = clockSetMs(silent.line, line);
+  if (words_from !== undefined && ms(words_from) + setMs - ms(fellLast) > CLOSE_MS) return false;
+  return heardMs === undefined || Math.abs(ms(from) + setMs - heardMs) <= CLOSE_MS;
 }
 
 const ms = (time: string | undefined) => Date.parse(time ?? '');
@@ -65,7 +67,8 @@ export function lastEnds(journal: Journal, asked: EventQuery): LastEnd[] {
         break;
       case 'heard_again': {
         const order = end?.silent === undefined ? 1 : compareEnd(end.silent.line, line);
-        const heard = { heardMs: ms(line.to), stillMs: line.stood_still_ms };
+        const setMs = order === 0 && end?.silent ? clockSetMs(end.silent.line, line) : 0;
+        const heard = { heardMs: ms(line.to) + setMs, stillMs: line.stood_still_ms };
         if (order === 0 && end !== undefined) ends.set(node, { ...heard, ...end });
         // Of a node that falls silent again within a minute, only the end may stand there.
         else if (order > 0 && isIn) ends.set(node, { silent: found, ...heard });
@@ -102,14 +105,9 @@ export function lastEnds(journal: Journal, asked: EventQuery): LastEnd[] {
     .map(({ end, nodes, heardMs }) => {
       const told = end.silent && toldOf(journal, end.silent.line, end.silent.place, new Set(nodes));
       return {
-        board: journal.board,
-        fromMs: beganMs(end),
-        nodes: fold(nodes),
-        count: nodes.length,
-        silent: end.silent?.line,
-        boot: end.boot?.line,
+        ...{ board: journal.board, fromMs: beganMs(end), nodes: fold(nodes), count: nodes.length },
+        ...{ silent: end.silent?.line, boot: end.boot?.line, stillMs: end.stillMs },
         heardMs: end.heardMs === undefined ? undefined : heardMs,
-        stillMs: end.stillMs,
         jobs: told?.jobs ?? [],
         jobsLeftOut: told?.jobsLeftOut,
       };

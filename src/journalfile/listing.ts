@@ -95,6 +95,12 @@ const bootOf = ({ id }: Pick<Line, 'id'>) => id.slice(0, 16);
 /** How far the wall clock was ahead of CLOCK_MONOTONIC as a line was written, ms. */
 const distanceOf = ({ at, mono_ms }: BeginLine) => Date.parse(at) - mono_ms;
 
+/** What makes a time of a line, ms since 1970, one by the wall clock of a begin, also if that was set between them. */
+export function clockSetMs(begin: BeginLine, line: Line): number {
+  const aheadMs = bootOf(begin) === bootOf(line) ? distanceOf(begin) - distanceOf(line) : 0;
+  return Math.abs(aheadMs) > LATER_MS ? aheadMs : 0;
+}
+
 /** The events of one journal. */
 export class Listing {
   readonly #rows: ListingRow[] = [];
@@ -197,15 +203,12 @@ export class Listing {
   #close(key: string, number: number, line: Line): void {
     const { from = line.at, to = from, to_last = to } = line;
     const row = this.#rows[number] as ListingRow;
-    // By the wall clock of the begin, also if that was set meanwhile.
-    const open = this.#open.get(number) as BeginLine;
-    const aheadMs = bootOf(open) === bootOf(line) ? distanceOf(open) - distanceOf(line) : 0;
-    const setMs = Math.abs(aheadMs) > LATER_MS ? aheadMs : 0;
+    const setMs = clockSetMs(this.#open.get(number) as BeginLine, line);
     const [toMs, toLastMs] = [Date.parse(to) + setMs, Date.parse(to_last) + setMs];
     const fromMs = line.to === undefined ? row.from : Date.parse(from) + setMs;
-    // Until there is one they are not numbers.
-    row.to = Math.min(row.to || toMs, toMs);
-    row.toLast = Math.max(row.toLast || toLastMs, toLastMs);
+    // Until there is one they are not numbers. Nothing ends before it began, to the ms.
+    row.to = Math.max(row.from, Math.min(row.to || toMs, toMs));
+    row.toLast = Math.max(row.to, row.toLast || toLastMs, toLastMs);
     row.least = Math.min(Number.isNaN(row.least) ? Number.POSITIVE_INFINITY : row.least, toMs - fromMs);
     row.most = Math.max(Number.isNaN(row.most) ? Number.NEGATIVE_INFINITY : row.most, toLastMs - fromMs);
     const { stood_still_ms: still } = line;

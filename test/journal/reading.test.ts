@@ -404,6 +404,12 @@ t.test('how each node ended the last time', async t => {
   journal.line('03:00:01', boot('03:00:00', 'n3', { last_words: ['late'], words_from: '02:59:59' }));
   journal.line('03:30:10', silent('03:30:00', 'n5', 1));
   journal.line('03:35:01', boot('03:35:00', 'n5', { last_words: ['late'], words_from: '03:30:10' }));
+  // The clock of the master was set back by an hour, while two were silent, of which one was booted.
+  journal.line('04:00:10', silent('04:00:00', 'n[6-7]', 2));
+  const set = { count: 1, mono_ms: 1e6 + 14_700_000 };
+  journal.line('03:05:00', { event: 'heard_again', from: '03:00:00', to: '03:04:58', nodes: 'n6', ...set });
+  const words = { last_words: ['memory_low'], words_from: '03:00:00' };
+  journal.line('03:05:00', { event: 'boot', from: '03:04:58', nodes: 'n7', ...words, ...set });
   const { lines } = await asked([journal], '--last-end');
   const low = '; its last report: hardly any memory was available';
   t.same(lines, [
@@ -413,6 +419,8 @@ t.test('how each node ended the last time', async t => {
     `02:00:00  n4 fell silent without goodbye, not heard since${low}`,
     '03:00:00  n3 booted without goodbye, last heard 02:59:59; its last report: its sender was late',
     '03:35:00  n5 booted without goodbye, last heard 03:30:10; its last report: its sender was late',
+    `04:00:00  n6 fell silent without goodbye, heard again after 4m58s${low}`,
+    `04:00:00  n7 fell silent without goodbye, booted 03:04:58${low}`,
   ]);
   t.same((await asked([journal], '--last-end', '-w', 'n4', '--since', `${DAY} 04:00`)).lines, [lines[3]]);
   t.same((await asked([journal], '--last-end', '-w', 'n2', '--since', `${DAY} 04:00`)).lines, []);
@@ -423,6 +431,8 @@ t.test('how each node ended the last time', async t => {
     { event: 'silent', nodes: 'n4' },
     { event: 'boot', goodbye: false, words_from: isoOf('02:59:59'), last_words: ['late'] },
     { event: 'boot', nodes: 'n5' },
+    { event: 'silent', to: isoOf('04:04:58') },
+    { event: 'silent', boot: isoOf('03:04:58') },
   ]);
 });
 

@@ -259,7 +259,7 @@ const LINES: Record<string, number> = {
   'src/ganglia-xml': 1378,
   'src/jobs': 733,
   'src/journal': 1716,
-  'src/journalfile': 1291,
+  'src/journalfile': 1292,
   'src/layout': 484,
   'src/load': 1026,
   'src/main': 190,
