@@ -51,7 +51,7 @@ t.test('killed after each instruction', async t => {
 
 t.test('what C11 allows', async t => {
   const litmus = await build(t, 'litmus');
-  for (const [scenario, loads] of partOf(await scenarios(litmus, 6), 16, SEED, 3)) {
+  for (const [scenario, loads] of partOf(await scenarios(litmus, 6), 48, SEED, 3)) {
     const { status, stdout, stderr } = await litmus('check', folder(t), scenario, loads);
     t.strictSame([status, stderr], [0, ''], `${scenario}: ${stdout}`);
   }

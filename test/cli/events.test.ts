@@ -3,6 +3,8 @@
 //
 // @seconds 14
 // @waits
+// @whole
+// @days 3
 
 import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
@@ -29,6 +31,7 @@ import { makeReport } from '../kit/reports.js';
 import { goOn, stop } from '../kit/sampler.js';
 import { unlike } from '../kit/schemacheck.js';
 import { until } from '../kit/until.js';
+import { NOT_WHOLE } from '../kit/whole.js';
 
 t.setTimeout(600_000);
 const S = 1_000_000_000n;
@@ -519,7 +522,7 @@ t.test('the command, with a receiver that hears, stands still, and is replaced',
   t.equal(events.output().stderr, '');
 });
 
-t.test('how it begins and ends', async t => {
+t.test('how it begins and ends', { skip: NOT_WHOLE }, async t => {
   const board = boardPath(t);
   const none = await run(['events', '--board', board]);
   t.match(none, { code: 4, stdout: '', stderr: /^beoboard events: .*there is no board; start beoboard receive.*\n$/ });

@@ -2,6 +2,8 @@
 // hours take seconds. Whatever happens to the daemon meanwhile, each silence and each episode stands there once.
 //
 // @seconds 12
+// @whole
+// @days 3
 
 import { rmSync } from 'node:fs';
 import t, { type Test } from 'tap';
@@ -22,7 +24,7 @@ import { validOf } from '../kit/madeboard.js';
 import { boardPath } from '../kit/places.js';
 import { makeReport } from '../kit/reports.js';
 import { deliver } from '../kit/testwriter.js';
-import { SEED } from '../kit/whole.js';
+import { NOT_WHOLE, SEED } from '../kit/whole.js';
 
 /** The wall clock less CLOCK_MONOTONIC, ms. */
 const DISTANCE = 1_700_000_000_000;
@@ -327,7 +329,7 @@ t.test('marks on odd nodes begin, stand while nobody knows, and end for a reason
   t.notOk(world.goesOn().includes('odd'));
 });
 
-t.test('nodes that flap for an hour', past(4000), async t => {
+t.test('nodes that flap for an hour', { skip: NOT_WHOLE || past(4000).skip }, async t => {
   const world = new World(t, 64, 4000);
   const names = expand('n[01-40]', BOARD_MOST);
   t.comment(`SEED=${SEED}`);

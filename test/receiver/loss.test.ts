@@ -32,7 +32,7 @@ import {
   stop,
 } from '../kit/sampler.js';
 import { until } from '../kit/until.js';
-import { partOf, SEED } from '../kit/whole.js';
+import { NOT_WHOLE, partOf, SEED } from '../kit/whole.js';
 
 /** Bytes of the buffer for one report; the receiver's advice and the package's settings use this figure. */
 const PER_REPORT = 2305;
@@ -227,7 +227,7 @@ function fair(): void {
 // ---- a cluster ----
 
 function cluster(): void {
-  t.test('a simulated cluster: all that is sent is accepted', { buffered: true }, async t => {
+  t.test('a simulated cluster: all that is sent is accepted', { buffered: true, skip: NOT_WHOLE }, async t => {
     const { reader, port } = await startMaster(t, {}, ['--capacity', '1000']);
     const size = ['--size', '500', '--rate', String(safeRate({ reader })), '--for', '3s', '--json'];
     const load = await run(['load', '--to', `127.0.0.1:${port}`, ...size]);

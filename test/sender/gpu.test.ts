@@ -909,7 +909,7 @@ t.test('--release', async t => {
 });
 
 t.test('every code of every call: a GPU that works is never lost, one that does not answer is', async t => {
-  const codes = WHOLE ? todayOf(CODES, 3) : [3, 8, 15, 18, 999];
+  const codes = WHOLE ? todayOf(CODES, 3) : [3, 15, 999];
   const calls: [what: string, names: string[]][] = [
     ['Init', ['Init']],
     ['count', ['DeviceGetCount']],

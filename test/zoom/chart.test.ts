@@ -1,4 +1,8 @@
 // The chart of `beoboard zoom`: its columns, and the whole of it on a pseudo terminal.
+//
+// @seconds 7
+// @whole
+// @days 3
 
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,6 +17,7 @@ import { folder } from '../kit/places.js';
 import { PROGRAM } from '../kit/program.js';
 import { NO_SHELL, onShell } from '../kit/shell.js';
 import { NO_TERMINAL, onTerminal } from '../kit/terminal.js';
+import { NOT_WHOLE } from '../kit/whole.js';
 
 t.setTimeout(600_000);
 
@@ -140,7 +145,7 @@ function via(t: Test, before = ''): string {
 
 const zoom = (...argv: string[]) => [process.execPath, PROGRAM, 'zoom', ...argv];
 
-t.test('as a job of a shell', { skip: NO_SHELL }, async t => {
+t.test('as a job of a shell', { skip: NO_SHELL || NOT_WHOLE }, async t => {
   const shell = await onShell(t);
   const line = zoom('n9', '--via', via(t)).map(shellWord).join(' ');
   shell.type(`${line} &\r`);
