@@ -5,15 +5,21 @@
 #ifndef BEOBOARD_FLOOR_H
 #define BEOBOARD_FLOOR_H
 #include <sys/stat.h>
+#ifdef __cplusplus
+#include <exception>
+#endif
 
-// The version of the first glibc for this processor, that of __fxstatat, and the number of its struct stat.
+// The version of the first glibc for this processor, those of __fxstatat and of C99's scanf, and the number of its struct
+// stat.
 #if defined(__x86_64__)
 #define FLOOR_FIRST "GLIBC_2.2.5"
 #define FLOOR_AT "GLIBC_2.4"
+#define FLOOR_SCAN "GLIBC_2.7"
 #define FLOOR_STAT 1
 #elif defined(__aarch64__)
 #define FLOOR_FIRST "GLIBC_2.17"
 #define FLOOR_AT "GLIBC_2.17"
+#define FLOOR_SCAN "GLIBC_2.17"
 #define FLOOR_STAT 0
 #else
 #error "packages are for x86_64 and aarch64"
@@ -24,6 +30,13 @@ __asm__(".symver pthread_create,pthread_create@" FLOOR_FIRST);
 __asm__(".symver pthread_join,pthread_join@" FLOOR_FIRST);
 __asm__(".symver pthread_once,pthread_once@" FLOOR_FIRST);
 __asm__(".symver pthread_sigmask,pthread_sigmask@" FLOOR_FIRST);
+
+// Since 2.38 what reads numbers has a second name, under which it also takes C23's 0b101. Nobody sends us such.
+__asm__(".symver __isoc23_strtol,strtol@" FLOOR_FIRST);
+__asm__(".symver __isoc23_strtoll,strtoll@" FLOOR_FIRST);
+__asm__(".symver __isoc23_strtoul,strtoul@" FLOOR_FIRST);
+__asm__(".symver __isoc23_strtoull,strtoull@" FLOOR_FIRST);
+__asm__(".symver __isoc23_sscanf,__isoc99_sscanf@" FLOOR_SCAN);
 
 // Before 2.33 fstat, lstat and fstatat were linked into each program, and called the functions below.
 #ifdef __cplusplus
@@ -38,6 +51,11 @@ int floor_fxstatat(int, int, const char *, struct stat *, int);
 __asm__(".symver floor_fxstat,__fxstat@" FLOOR_FIRST);
 __asm__(".symver floor_lxstat,__lxstat@" FLOOR_FIRST);
 __asm__(".symver floor_fxstatat,__fxstatat@" FLOOR_AT);
+#ifdef __cplusplus
+// GCC 14 ends a program by it where noexcept forbids to go on; libstdc++ has it since then. GCC knows the name itself.
+[[noreturn]] void floor_terminate(void *) noexcept __asm__("__cxa_call_terminate");
+[[noreturn]] __attribute__((weak, visibility("hidden"))) void floor_terminate(void *) noexcept { std::terminate(); }
+#endif
 #define fstat(file, into) floor_fxstat(FLOOR_STAT, (file), (into))
 #define lstat(path, into) floor_lxstat(FLOOR_STAT, (path), (into))
 #define fstatat(folder, path, into, flags) floor_fxstatat(FLOOR_STAT, (folder), (path), (into), (flags))

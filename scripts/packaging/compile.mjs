@@ -61,7 +61,7 @@ export async function compile(processor, parts) {
     renameSync(file, join(into, name));
   }
   if (parts.has('beoboard-gpu')) {
-    await make('c/gpu', `OUT=${into}`, cc, `CFLAGS=${HARD} -fPIE -pie`, `LDFLAGS=${LINK}`);
+    await make('c/gpu', `OUT=${into}`, cc, `CFLAGS=${FLOORED} -fPIE -pie`, `LDFLAGS=${LINK}`);
     await holdFloor(join(into, 'beoboard-gpu'), FLOORS['beoboard-gpu'], triplet);
   }
   if (parts.has('lib')) {
