@@ -66,7 +66,8 @@ const DOC = 'usr/share/doc/beoboard/';
  * installation if their conditions hold; an upgrade restarts all running ones except sockets, which are never stopped.
  * Of a template, `instance` is the one that is meant; its [Install] names the same.
  * `sysctl`: what it sets. `purges`: files that the package reads and an administrator writes, which a purge removes;
- * keys are never removed. `written`: what it may leave in memory, or in folders of its own. `musl`: it contains musl,
+ * keys are never removed. `written`: what it may leave in memory, or in folders of its own; `emptied`: a folder of
+ * another package, which may stay. `musl`: it contains musl,
  * and so must have its licence. `python`: its module. `recommends`: packages of this table. `splits`: the package whose
  * older versions had some of its files and units; `replaces`: one whose place it takes. What an administrator decided
  * about their units stays, and what ran runs. `next`: what an administrator has to do after a first installation.
@@ -156,11 +157,8 @@ export const PACKAGES = {
     purges: ['ganglia', 'journal-*', 'prometheus', 'slurm', 'web', 'bridge', 'relay', 'mirror', 'send'].map(
       name => `/etc/beoboard/${name}.toml`,
     ),
-    // The folder of the boards is of beoboard-common, which may stay.
-    written: [
-      ...['/dev/shm/beoboard/*', '/dev/shm/beoboard/.[!.]*'],
-      ...['/var/lib/beoboard-bridge', '/var/log/beoboard', '/run/beoboard-bridge', '/run/beoboard-journal'],
-    ],
+    written: ['/var/lib/beoboard-bridge', '/var/log/beoboard', '/run/beoboard-bridge', '/run/beoboard-journal'],
+    emptied: '/dev/shm/beoboard',
     next: 'beoboard: the receiver listens on this machine only; edit /etc/beoboard/receive.toml, systemctl restart beoboard-receive, beoboard check --setup',
     files: [
       ['{built}/program', 'usr/lib/beoboard/'],

@@ -79,11 +79,13 @@ const BLANKS = '[ \t]*';
 
 /**
  * The master's sender cannot read a key file of beoboard. The file that its options name is copied for it, and they
- * then name the copy. Where somebody else than root could put a link in place of the file, an administrator has to.
+ * then name the copy. Where somebody else than root could put a link in place of the file, an administrator has to. Of
+ * two packages that come at once the sender's may be set up before the other has made the user, and then leaves it to that.
  */
 const TAKE_KEY = String.raw`options=/etc/beoboard/send.toml own=/etc/beoboard/send.key
 line="s|^\(${BLANKS}[\"']\{0,1\}key-file[\"']\{0,1\}${BLANKS}=${BLANKS}\)[\"']\([^\"']*\)[\"']"
-if [ -e /usr/lib/systemd/system/beoboard-send.service.d/master.conf ] && [ -f $options ]; then
+if [ -e /usr/lib/systemd/system/beoboard-send.service.d/master.conf ] && [ -f $options ] &&
+  id beoboard-send >/dev/null 2>&1; then
   key=$(sed -n "$line.*|\2|p" $options)
   case $key in
     '' | /*) ;;
@@ -154,7 +156,7 @@ const DOWNGRADE = `[ "$1" = upgrade ] && dpkg --compare-versions "$2" lt "$(dpkg
 /** dpkg's maintainer scripts by name, if they do something. Every Debian has `deb-systemd-*` (init-system-helpers). */
 export function debScripts(pack) {
   const { all, sockets, enabled, disabled, templates, start, restart: again, stop } = unitsOf(pack);
-  const { purges = [], written } = pack;
+  const { purges = [], written, emptied } = pack;
   // A unit that an administrator has disabled stays disabled. The state of an enabled one is not updated: for a masked
   // unit that would record nothing, and a purge would leave its links.
   const enable = [
@@ -220,6 +222,8 @@ export function debScripts(pack) {
         // A unit of another package may read the same file, which then stays.
         forEach('file', purges, 'grep -qsF "$file" /usr/lib/systemd/system/beoboard-*.service || rm -f "$file"'),
         written && `rm -rf ${written.join(' ')}`,
+        // Anybody may put a link in its place: a pattern would lead through it, and find does not.
+        emptied && `find ${emptied} -mindepth 1 -delete 2>/dev/null || :`,
       ),
     ),
   };

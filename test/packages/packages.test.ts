@@ -169,6 +169,36 @@ t.test('with an older Node.js the program says so, and the oldest one is that of
   t.not(run(`${oldest}.0.0`).status, 72);
 });
 
+t.test('what newer compilers and C libraries call is called by its old name', async t => {
+  const own = folder(t);
+  const floor = join(ROOT, 'packaging', 'floor.h');
+  const renamed = [...readFileSync(floor, 'utf8').matchAll(/symver (__isoc23_(\w+))/g)];
+  const sources = (readdirSync(join(ROOT, 'c'), { recursive: true }) as string[])
+    .filter(name => /\.(c|cc|h)$/.test(name) && !name.startsWith('test/'))
+    .map(name => readFileSync(join(ROOT, 'c', name), 'utf8'));
+  const used = sources.flatMap(text => text.match(/\b(strto[a-z]*[lx]|\w*scanf)(?=\()/g) ?? []);
+  t.ok(used.length > 5);
+  const known = renamed.map(([, , name]) => name);
+  for (const name of new Set(used)) t.ok(known.includes(name), `${name}, which has another name since glibc 2.38`);
+
+  const calls = [...renamed.map(([, name]) => name), '__cxa_call_terminate'];
+  for (const [language, names, linkage] of [
+    ['c', calls.slice(0, -1), ''],
+    ['c++', calls, 'extern "C" '],
+  ] as const) {
+    const text = `${names.map(name => `${linkage}void ${name}(void *);\n`).join('')}
+      ${linkage}void all(void *it) { ${names.map(name => `${name}(it);`).join(' ')} }\n`;
+    const made = join(own, 'made.so');
+    const flags = ['-shared', '-fPIC', '-O1', '-include', floor, '-x', language, '-', '-o', made];
+    const { status, stderr } = spawnSync('g++', flags, { input: text, encoding: 'utf8' });
+    t.equal(status, 0, stderr);
+    const { stdout } = spawnSync('objdump', ['-T', made], { encoding: 'utf8' });
+    const wanted = stdout.split('\n').filter(line => line.includes('*UND*'));
+    t.ok(wanted.length >= renamed.length);
+    for (const line of wanted) t.notMatch(line, /isoc23|call_terminate|GLIBC_2\.(1[89]|[2-9]\d)/);
+  }
+});
+
 t.test('each override of lintian has its reason', async t => {
   const [, ...paragraphs] = readFileSync(join(ROOT, 'packaging', 'lintian-overrides'), 'utf8')
     .trimEnd()
@@ -375,6 +405,15 @@ t.test(
     t.equal(enabled('beoboard-web.service'), 'enabled', 'and what was decided is forgotten');
     t.equal(enabled('beoboard-receive.socket'), 'disabled');
     t.equal(enabled('beoboard-journal@default.service'), 'enabled');
+
+    // Links where the package writes, which anybody may make in /dev/shm.
+    for (const place of ['dev/shm/beoboard', 'run/beoboard-journal', 'var/log/beoboard']) {
+      for (const name of ['file', '.hidden']) put(`precious/${name}`, '');
+      rmSync(at(place), { recursive: true, force: true });
+      symlinkSync('/precious', at(place));
+    }
+    dpkg('-P', 'beoboard');
+    t.same(readdirSync(at('precious')).sort(), ['.hidden', 'file'], 'a purge follows no link');
   },
 );
 
@@ -421,7 +460,9 @@ t.test("a master's sender gets a key file of its own, and it is said", { skip: m
   // The last line of a first installation, and of no upgrade, says what to do next.
   const { next = '' } = PACKAGES.beoboard as Package;
   t.match(next, /beoboard check --setup$/);
-  t.same(dpkg('-i', deb('beoboard')), [...copied('/etc/beoboard/node.key'), next]);
+  t.same(dpkg('--unpack', deb('beoboard')), []);
+  t.same(dpkg('-i', '/beoboard-send.deb'), [], 'what has not made its user yet does it later');
+  t.same(dpkg('--configure', 'beoboard'), [...copied('/etc/beoboard/node.key'), next]);
   has('of node1', 'beoboard-send');
   t.equal(facts('/etc/beoboard/node.key'), 'beoboard:beoboard 600', 'the one before stays as it was');
   t.same(dpkg('-i', deb('beoboard', 3), '/beoboard-send.deb'), [], 'an upgrade has nothing left to do');
@@ -570,7 +611,7 @@ t.test('a document names the files that a package installs by their places', asy
   for (const path of ['README.md', ...names.map(name => join('docs', name))]) {
     const text = asInstalled(readFileSync(join(ROOT, path), 'utf8'));
     // What somebody installs from a clone is in the sources.
-    const others = text.split('\n').filter(line => /packaging\//.test(line) && !/^(install|sed|All files)/.test(line));
+    const others = text.split('\n').filter(line => /packaging\//.test(line) && !/^(install|sed)/.test(line));
     t.same(others, [], path);
     for (const [, name = ''] of text.matchAll(/\/usr\/share\/beoboard\/([\w./-]*[\w/])/g))
       t.ok(/^(send\.toml|nhc-beoboard)$/.test(name) || existsSync(join(ROOT, 'packaging', name)), `${path}: ${name}`);
