@@ -1,6 +1,6 @@
 // docs/start.md, run command by command as written, in a cluster of Debian 13 with its own Node.js: two masters and four
-// nodes, each a system of its own that begins with nothing but Debian and the packages' files. Then each verb that root
-// runs, there and on Debian 12.
+// nodes, each a system of its own that begins with nothing but Debian and the packages' files, and whose root has a umask
+// that lets nobody else read. Then each verb that root runs, there and on Debian 12.
 
 import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -182,12 +182,12 @@ t.test('the systems', { skip: missing }, async t => {
     const page = readFileSync(join(ROOT, 'docs', 'start.md'), 'utf8');
     const steps = stepsOf(page);
     t.equal(steps.length, page.match(/^```sh$/gm)?.length, 'each fence says what it shows');
-    // One shell, as an administrator has: functions stay.
-    let functions = '';
+    // One shell, as an administrator has: functions stay, and a umask.
+    let functions = 'umask 077\n';
     const fresh = new Set(['m2', 'node004']);
     for (const { commands, shows } of steps)
       for (const command of commands) {
-        if (/^\w+\(\) \{/.test(command)) {
+        if (/^(\w+\(\) \{|umask )/.test(command)) {
           functions += `${command}\n`;
           continue;
         }

@@ -1,6 +1,7 @@
 // Hosts of a small cluster on this machine: each is a Debian in a folder, entered with namespaces of its own (mounts,
 // processes, network, name), an sshd, and a bridge to the others. No systemd: what stands for systemctl starts what a
-// unit says, as its user. Nothing that a host writes outlives it, and nothing leads out of one. No test of its own.
+// unit says, as its user. Whoever logs in has the umask 077. Nothing that a host writes outlives it, and nothing leads out
+// of one. No test of its own.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -35,6 +36,7 @@ mount -t tmpfs -o mode=755 none run
 mount -t tmpfs -o mode=1777 none tmp
 hostname "$3"
 mkdir -p run/sshd
+sed -i 's/^UMASK.*/UMASK 077/' etc/login.defs
 echo entered
 read -r _
 ip link set lo up
