@@ -397,8 +397,7 @@ export class ChangeFollower {
     for (const piece of this.reader.pieces()) {
       if (this.reader.opened !== this.#opened || piece.retired) return new LastReports(undefined);
       if (first === 0) builder.begin(piece.total);
-      builder.ask(piece, first);
-      first += piece.count;
+      first += builder.ask(piece, first);
     }
     return new LastReports(builder.digest);
   }

@@ -9,9 +9,6 @@ import type { Rejection } from '../shm/refusal.js';
 import { type Node, type NodeHeat, type Overview, Snapshot } from '../shm/snapshot.js';
 import { HOUR_MS } from './deafness.js';
 
-/** A state for which somebody may ask why no newer report was heard. */
-const MAY_BE_REFUSED = NUMBERED.map(mayBeRefused);
-
 /** No temperature: it was not measured. */
 const NO_HEAT = -32768;
 
@@ -55,7 +52,7 @@ class Digest extends Snapshot {
   }
 
   override troubleWithin(index: number): boolean {
-    return this.gathered.memories.has(index);
+    return this.gathered.memories.places.has(index);
   }
 
   protected override openOf(index: number): number {
@@ -88,30 +85,23 @@ const MEMORY_BYTES = structs.memory.bytes;
 
 /** Copies of the memories of some nodes. The room is kept for the next look. */
 class CopiedMemories {
-  readonly #places = new Map<number, number>();
+  /** Where they begin, by the number of the node. */
+  readonly places = new Map<number, number>();
   #bytes = new Uint8Array();
 
-  clear(): void {
-    this.#places.clear();
-  }
-
-  has(index: number): boolean {
-    return this.#places.has(index);
-  }
-
   set(index: number, { view, at }: Memory): void {
-    const place = this.#places.size * MEMORY_BYTES;
+    const place = this.places.size * MEMORY_BYTES;
     if (place + MEMORY_BYTES > this.#bytes.length) {
       const more = new Uint8Array(2 * this.#bytes.length + 64 * MEMORY_BYTES);
       more.set(this.#bytes);
       this.#bytes = more;
     }
     this.#bytes.set(new Uint8Array(view.buffer, view.byteOffset + at, MEMORY_BYTES), place);
-    this.#places.set(index, place);
+    this.places.set(index, place);
   }
 
   get(index: number, nowMs: number): Memory | undefined {
-    const place = this.#places.get(index);
+    const place = this.places.get(index);
     return place === undefined ? undefined : new Memory(new DataView(this.#bytes.buffer), place, nowMs);
   }
 }
@@ -128,13 +118,11 @@ export class DigestBuilder {
   readonly words = new Map<number, LastWords>();
   /** What is remembered of nodes that were in trouble or booted within the last hour. */
   readonly memories = new CopiedMemories();
-  #room = 0;
-  #count = 0;
   #all: Overview | undefined;
   /** Restricted to the nodes that exist. No getter with a closure: many readers ask for it at each node. */
   overview!: Overview;
-  #digest: Digest | undefined;
-  #isRefusing = false;
+  /** The latest whole digest; undefined before the first piece. */
+  digest: Snapshot | undefined;
 
   /** `reader` is used for single nodes only; `names`: those of all nodes, by their numbers. */
   constructor(
@@ -144,25 +132,23 @@ export class DigestBuilder {
 
   /** To be called before the first piece of a board of so many nodes. */
   begin(count: number): void {
-    this.#count = count;
     this.refusals.clear();
     this.words.clear();
-    this.memories.clear();
-    this.#digest = undefined;
-    if (this.#all === undefined || count > this.#room || count * 4 < this.#room) this.#all = this.#roomFor(count);
-    const restricted = Object.entries(this.#all).map(([key, array]) => [key, array.subarray(0, count)]);
+    this.memories.places.clear();
+    this.digest = undefined;
+    const { length: room } = this.links;
+    if (this.#all === undefined || count > room || count * 4 < room) this.#makeRoom(count + (count >> 4));
+    const restricted = Object.entries(this.#all as Overview).map(([key, array]) => [key, array.subarray(0, count)]);
     this.overview = Object.fromEntries(restricted);
   }
 
-  #roomFor(count: number): Overview {
-    const room = count + (count >> 4);
-    this.#room = room;
+  #makeRoom(room: number): void {
     this.links = new Uint8Array(room);
     this.heard = new Float64Array(room);
     this.known = new Float64Array(room);
     this.hardware = new Uint32Array(room);
     this.heats = new Int16Array(room);
-    return {
+    this.#all = {
       ages: new Float64Array(room),
       skews: new Float64Array(room),
       problems: new Uint32Array(room),
@@ -178,18 +164,18 @@ export class DigestBuilder {
     };
   }
 
-  /** Takes a piece, whose nodes begin at number `first`. */
-  ask(piece: Snapshot, first: number): void {
-    if (this.#digest === undefined) {
+  /** Takes a piece, whose nodes begin at number `first`; returns how many they are. */
+  ask(piece: Snapshot, first: number): number {
+    if (this.digest === undefined) {
       const { buffer, byteOffset } = piece.view;
       const bytes = new Uint8Array(buffer, byteOffset, piece.header.header_bytes).slice();
-      this.#digest = new Digest(piece, bytes, this.#count, this);
-      this.#isRefusing = Object.keys(this.#digest.refused).length > 0;
+      this.digest = new Digest(piece, bytes, this.overview.states.length, this);
     }
     const all = this.#all as Overview;
-    const nodes = Math.min(piece.count, this.#count - first);
+    const nodes = Math.min(piece.count, this.digest.count - first);
     const { overview } = piece;
     for (const key of Object.keys(all) as (keyof Overview)[]) all[key].set(overview[key].subarray(0, nodes), first);
+    const isRefusing = Object.keys(this.digest.refused).length > 0;
     for (let i = 0; i < nodes; i++) {
       this.links[first + i] = piece.linkOf(i);
       this.heard[first + i] = piece.agoOf(i, 'heard');
@@ -202,14 +188,11 @@ export class DigestBuilder {
       const isNews = piece.troubleWithin(i, HOUR_MS) || piece.bootedWithin(i, HOUR_MS);
       const memory = isNews ? piece.memoryOf(i) : undefined;
       if (memory !== undefined) this.memories.set(first + i, memory);
-      if (!this.#isRefusing || MAY_BE_REFUSED[overview.states[i] as number] !== true) continue;
+      // Somebody may ask why no newer report was heard.
+      if (!isRefusing || !mayBeRefused(piece.stateOf(i))) continue;
       const refusal = piece.refusedSinceOf(i);
       if (refusal !== undefined) this.refusals.set(first + i, refusal);
     }
-  }
-
-  /** The latest whole digest; undefined before the first piece. */
-  get digest(): Snapshot | undefined {
-    return this.#digest;
+    return piece.count;
   }
 }

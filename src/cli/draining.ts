@@ -12,7 +12,7 @@ import { NoBoard, orNoBoard } from '../shm/noboard.js';
 import { BoardReader } from '../shm/reader.js';
 import { Failure } from '../text/failure.js';
 import { fold, isNodeName } from '../text/hostlists.js';
-import { getOrInsert, groupBy } from '../text/maps.js';
+import { addTo, groupBy } from '../text/maps.js';
 import { json, print } from '../text/output.js';
 import { lowerCase, oneLine } from '../text/text.js';
 import { listsOf, type NodeCommand, remoteCommands, runCommands, scriptFor, typed } from './nodecommands.js';
@@ -89,7 +89,7 @@ function surveyed({ board, owner }: ServiceOptions): Survey | undefined {
 /** What a scheduler's reader has left, beside the names on the board; without a board those that it would have. */
 function viewOf(folder: string, found: Survey | undefined): SchedulerView {
   const answer = readState(folder);
-  const { names = {}, nodes } = 'state' in answer ? answer.state : {};
+  const { names = {}, nodes } = answer.state ?? {};
   const list = [...Object.values(names), ...(nodes?.list.map(({ name }) => lowerCase(name)) ?? [])];
   return new SchedulerView(new Pairing(answer, found?.all.map(({ name }) => name) ?? [...new Set(list)]));
 }
@@ -116,7 +116,7 @@ export function lookAt(options: ServiceOptions, names: readonly string[]): Servi
       nodes.set(node.name, node);
       continue;
     }
-    getOrInsert(left, why, () => []).push(name);
+    addTo(left, why, name);
   }
   return {
     ...{ found, view, hasScheduler, nodes: [...nodes.values()] },

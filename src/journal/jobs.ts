@@ -17,7 +17,7 @@ export function byJob(each: Iterable<readonly [job: JournalJob, node: string]>):
 export class JournalJobs extends SchedulerViewFollower {
   /** What the scheduler said last; undefined: nobody knows what is so now. */
   get current(): SchedulerState | undefined {
-    const { state } = (this.found ?? {}) as { state?: SchedulerState };
+    const { state } = this.found ?? {};
     return state === undefined || stateTrouble(state) !== undefined ? undefined : state;
   }
 

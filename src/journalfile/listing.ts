@@ -2,7 +2,7 @@
 // few numbers of each are held: when it began and ended, and where it stands.
 
 import { fold, NameRanges } from '../text/hostlists.js';
-import { getOrInsert } from '../text/maps.js';
+import { addTo } from '../text/maps.js';
 import { BEGINS, ENDS, type JournalJob, LATER_MS, type Line, monotonicOf, whichOf } from './format.js';
 import { type Journal, NO_JOBS, type Place } from './journal.js';
 
@@ -264,7 +264,7 @@ export class Listing {
   #partly(): ReadonlyMap<number, string[]> {
     const found = new Map<number, string[]>();
     for (const going of [this.#before, this.#going])
-      for (const [key, row] of going) getOrInsert(found, row, () => []).push(key.slice(key.lastIndexOf(' ') + 1));
+      for (const [key, row] of going) addTo(found, row, key.slice(key.lastIndexOf(' ') + 1));
     return found;
   }
 

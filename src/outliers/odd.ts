@@ -11,7 +11,7 @@ import type { Snapshot } from '../shm/snapshot.js';
 import { writeDuration } from '../text/durations.js';
 import { lastDigits } from '../text/hostlists.js';
 import { NOTHING } from '../text/layout.js';
-import { getOrInsert } from '../text/maps.js';
+import { addTo } from '../text/maps.js';
 import { oneLine } from '../text/text.js';
 import { differences, type FamilyDifference, forgetOtherHashes, type Trait } from './families.js';
 
@@ -103,7 +103,7 @@ export function* oddOnes(
     for (const node of all) {
       // A node that is not heard may have changed since its last report, so only live nodes are compared.
       const family = node.state === 'live' ? familyOf(node) : undefined;
-      if (family !== undefined) getOrInsert(families, family, () => []).push(count);
+      if (family !== undefined) addTo(families, family, count);
       if (areRead) cursor.moveTo(snapshot, node.index);
       else [cursor.snapshot, cursor.index] = [snapshot, node.index];
       for (let i = 0; i < traits.length; i++)

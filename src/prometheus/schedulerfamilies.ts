@@ -62,7 +62,7 @@ export class SchedulerFamilies extends FileFollower<StateResult> {
   }
 
   of(looks: readonly BoardScrape[], among?: Pick<ReadonlySet<string>, 'has'>): Small[] {
-    const { state } = (this.last ?? {}) as { state?: SchedulerState };
+    const { state } = this.last ?? {};
     const odd = oddFamilies(oddOf(state), looks, among);
     if (state === undefined) return odd;
     const { nodes, jobs } = state;

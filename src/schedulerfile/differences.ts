@@ -3,7 +3,7 @@
 
 import type { State as BoardState } from '../shm/liveness.js';
 import { expandNodeNames } from '../text/hostlists.js';
-import { getOrInsert } from '../text/maps.js';
+import { addTo, getOrInsert } from '../text/maps.js';
 import type { Matched } from './matching.js';
 import type { SchedulerJob, SchedulerNode } from './scheduler.js';
 import { type DifferenceKind, KINDS, type SchedulerDifference } from './statefile.js';
@@ -43,7 +43,7 @@ const OF_JOBS: readonly DifferenceKind[] = ['job_on_silent', 'idle_in_job', 'bus
 /** The jobs on each node, by NodeName. */
 export function jobsByNode(jobs: readonly SchedulerJob[]): Map<string, SchedulerJob[]> {
   const found = new Map<string, SchedulerJob[]>();
-  for (const job of jobs) for (const name of expandNodeNames(job.nodes)) getOrInsert(found, name, () => []).push(job);
+  for (const job of jobs) for (const name of expandNodeNames(job.nodes)) addTo(found, name, job);
   return found;
 }
 

@@ -3,7 +3,7 @@
 
 import { FileFollower } from '../service/leftfile.js';
 import type { Snapshot } from '../shm/snapshot.js';
-import { getOrInsert } from '../text/maps.js';
+import { addTo } from '../text/maps.js';
 import { own } from '../text/tables.js';
 import { oneLine } from '../text/text.js';
 import { jobsByNode } from './differences.js';
@@ -41,6 +41,12 @@ export function unjudgedText(why: string): string {
   return own(WHY, why) ?? oneLine(why);
 }
 
+/** Whether the names in two answers are the same. */
+const areAlike = ({ nodes, names }: SchedulerState, { nodes: { list }, names: others }: SchedulerState) =>
+  list.length === nodes.list.length &&
+  list.every(({ name, host }, i) => name === nodes.list[i]?.name && host === nodes.list[i]?.host) &&
+  JSON.stringify(names) === JSON.stringify(others);
+
 /** The reader's files and the mapping of their names to the board: dear to make, and valid until either changes. */
 export class Pairing {
   readonly matched: Matched;
@@ -48,13 +54,16 @@ export class Pairing {
   readonly jobs: ReadonlyMap<string, readonly SchedulerJob[]>;
   readonly #count: number;
 
-  /** `names`: the names on the board. */
+  /** `names`: the names on the board; `before`: the mapping is the same if nothing else is told of names. */
   constructor(
     readonly found: StateResult,
     readonly names: readonly string[],
+    before?: Pairing,
   ) {
-    const { state } = found as { state?: SchedulerState };
-    this.matched = match(state?.nodes.list ?? [], names, state?.names ?? {});
+    const { state } = found;
+    const last = before?.isOf(before.found, names) ? before : undefined;
+    const isSame = state !== undefined && last?.found.state !== undefined && areAlike(state, last.found.state);
+    this.matched = isSame ? last.matched : match(state?.nodes.list ?? [], names, state?.names ?? {});
     this.nodes = new Map(state?.nodes.list.map(node => [node.name, node]));
     this.jobs = jobsByNode(state?.jobs.list ?? []);
     this.#count = names.length;
@@ -74,7 +83,7 @@ export class SchedulerView {
   readonly trouble: string | undefined;
 
   constructor(readonly pairing: Pairing) {
-    const { state, why } = pairing.found as { state?: SchedulerState; why?: string };
+    const { state, why } = pairing.found;
     this.state = state;
     this.trouble = state === undefined ? why : stateTrouble(state, this.#now);
   }
@@ -125,7 +134,7 @@ export class SchedulerView {
     const found = new Map<string, string[]>();
     for (const { name, switch: behind } of this.pairing.nodes.values()) {
       const on = boardName.get(name);
-      if (behind !== undefined && on !== undefined) getOrInsert(found, behind, () => []).push(on);
+      if (behind !== undefined && on !== undefined) addTo(found, behind, on);
     }
     return found;
   }
@@ -193,7 +202,7 @@ export class SchedulerViewFollower extends FileFollower<StateResult> {
   /** What was read, beside the board; reads it again in the background if it has changed. `names`: those of the board, the same array as long as they are the same. */
   pairing(names: readonly string[]): Pairing {
     const { found = BEING_READ } = this;
-    if (this.#pairing?.isOf(found, names) !== true) this.#pairing = new Pairing(found, names);
+    if (this.#pairing?.isOf(found, names) !== true) this.#pairing = new Pairing(found, names, this.#pairing);
     return this.#pairing;
   }
 

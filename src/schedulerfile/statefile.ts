@@ -142,7 +142,9 @@ export function marksIn(text: string): readonly OddMark[] {
 }
 
 /** The contents of the file, or a sentence that says why there are none and what to do. */
-export type StateResult = { readonly state: SchedulerState; readonly why?: undefined } | { readonly why: string };
+export type StateResult =
+  | { readonly state: SchedulerState; readonly why?: undefined }
+  | { readonly state?: undefined; readonly why: string };
 
 /** A reader that is late by more than this has ended, ms. */
 const PATIENCE_MS = 15_000;

@@ -3,7 +3,7 @@
 // steps in ranges only if asked for. Reads no file: the page uses it, too.
 
 import { InputError, lowerCase, quote } from './inputerror.js';
-import { getOrInsert, groupBy } from './maps.js';
+import { addTo, getOrInsert, groupBy } from './maps.js';
 import { oneLine, shortened } from './unseen.js';
 
 /** The error of a host list. `column` counts from 1 and is the position of the mistake. */
@@ -24,6 +24,8 @@ export class NodesetError extends InputError {
 export const BOARD_MOST = 1_000_000;
 /** No list of a scheduler's has as many characters: each short range of it takes memory. */
 const LENGTH_MOST = 4 << 20;
+/** Lists of so many characters together are kept parsed: whoever reads jobs needs that of each again and again. */
+const KEPT_MOST = 1 << 17;
 /** The name field of the report has 64 bytes with its NUL. */
 const NAME_LENGTH = 63;
 /** Up to here a number is exact; a longer range would be refused anyway. */
@@ -271,6 +273,8 @@ export class NameRanges {
   readonly size: number;
   /** By what their names begin with. */
   #searched: ReadonlyMap<string, readonly SearchedPattern[]> | undefined;
+  static #kept = new Map<string, NameRanges>();
+  static #keptLength = 0;
 
   private constructor(private readonly patterns: readonly HostPattern[]) {
     const size = (pattern: HostPattern) =>
@@ -297,17 +301,24 @@ export class NameRanges {
    * itself a name. Undefined: the list is invalid, or longer than any real one, written out.
    */
   static ofNodeNames(list: string): NameRanges | undefined {
-    if (list.length > LENGTH_MOST) return undefined;
+    const kept = NameRanges.#kept.get(list);
+    if (kept !== undefined || list.length > LENGTH_MOST) return kept;
     const patterns: HostPattern[] = [];
+    // A copy: a part of what a scheduler has printed would keep all of that.
+    const text: string = JSON.parse(JSON.stringify(list));
     // The commas outside brackets.
-    for (const entry of list.match(/(?:\[[^\]]*(?:\]|$)|[^,[])+/g) ?? (list === '' ? [] : [list]))
+    for (const entry of text.match(/(?:\[[^\]]*(?:\]|$)|[^,[])+/g) ?? (text === '' ? [] : [text]))
       try {
         for (const pattern of parse(entry, Number.POSITIVE_INFINITY, 0, 'slurm')) patterns.push(pattern);
       } catch {
         if (entry.includes('[')) return undefined;
         patterns.push([entry]);
       }
-    return new NameRanges(patterns);
+    const found = new NameRanges(patterns);
+    NameRanges.#kept.set(text, found);
+    NameRanges.#keptLength += list.length;
+    if (NameRanges.#keptLength > KEPT_MOST) [NameRanges.#kept, NameRanges.#keptLength] = [new Map(), 0];
+    return found;
   }
 
   has(name: string): boolean {
@@ -539,7 +550,7 @@ function bracket(written: readonly string[]): string {
   const numbers = new Map<number, number[]>();
   for (const digits of written) {
     const width = digits.length > 1 && digits.startsWith('0') ? digits.length : -digits.length;
-    getOrInsert(numbers, width, () => []).push(Number(digits));
+    addTo(numbers, width, Number(digits));
   }
   const found = ranges(numbers);
   return written.length === 1 ? (written[0] ?? '') : `[${found.join(',')}]`;

@@ -76,7 +76,11 @@ export function disagreements(scheduler: SchedulerView, { snapshot, all, nodes }
   const found = scheduler.partial.map((text): Disagreement => ({ cause: 'partial', nodes: [], text }));
   if (snapshot.stalled || snapshot.retired || state === undefined) return found;
   const named = { scheduler: scheduler.name, daemon: oneLine(state.daemon) };
-  const chosen = new Map(nodes.map(node => [node.name, node]));
+  const { boardAlone, boardName } = pairing.matched;
+  const aside = state.nodes.list.filter(({ aside }) => aside !== undefined);
+  const asideNames = aside.flatMap(({ name }) => boardName.get(name) ?? []);
+  const toldOf = new Set([...state.differences.map(({ node }) => node), ...asideNames, ...boardAlone]);
+  const chosen = new Map(nodes.filter(({ name }) => toldOf.has(name)).map(node => [node.name, node]));
   const told = state.differences.filter(({ node, kind }) => chosen.has(node) && Object.hasOwn(WORDS, kind));
   for (const [cause, some] of groupBy(told, ({ kind }) => kind)) {
     const jobs = [...new Set(some.flatMap(({ jobs = [] }) => jobs))];
@@ -85,9 +89,9 @@ export function disagreements(scheduler: SchedulerView, { snapshot, all, nodes }
     found.push({ cause, nodes: some.flatMap(({ node }) => chosen.get(node) ?? []), text, what });
   }
   const nowMs = Number(snapshot.realNs / 1_000_000n);
-  const overdue = state.nodes.list.flatMap(side => {
+  const overdue = aside.flatMap(side => {
     const { by = '', until_ms = Number.POSITIVE_INFINITY } = drainOf(side) ?? {};
-    const node = until_ms > nowMs ? undefined : chosen.get(pairing.matched.boardName.get(side.name) ?? '');
+    const node = until_ms > nowMs ? undefined : chosen.get(boardName.get(side.name) ?? '');
     return node === undefined ? [] : [{ node, by, until_ms }];
   });
   for (const some of groupBy(overdue, ({ by, until_ms }) => `${until_ms} ${by}`).values()) {
@@ -98,7 +102,6 @@ export function disagreements(scheduler: SchedulerView, { snapshot, all, nodes }
   }
   const unguarded = unguardedText(scheduler, snapshot);
   if (unguarded !== undefined) return [...found, { cause: 'unguarded', nodes: [], text: unguarded }];
-  const { boardAlone, boardName } = pairing.matched;
   const alone = boardAlone.flatMap(name => chosen.get(name) ?? []).filter(({ state }) => state !== 'left');
   const { unshown } = state;
   const unless = unshown === undefined ? '' : `, or ${oneLine(unshown)}`;

@@ -146,7 +146,8 @@ function disagreementFindings(found: Survey, scheduler: SchedulerView): Finding[
 
 /** The chosen nodes that differ from the others of their jobs: a line for each job. */
 function marks({ nodes, snapshot }: Survey, scheduler: SchedulerView): Finding[] {
-  const chosen = new Map(nodes.map(node => [node.name, node]));
+  const marked = new Set(scheduler.marks.map(({ node }) => node));
+  const chosen = new Map(nodes.filter(({ name }) => marked.has(name)).map(node => [node.name, node]));
   const told = scheduler.marks.filter(({ node }) => chosen.has(node));
   return Array.from(
     groupBy(told, mark => mark.job),

@@ -195,11 +195,11 @@ function unmeasuredLines({ snapshot, nodes }: Survey, memories: NodeMemories, te
   for (const node of nodes.filter(node => memories.has(node))) {
     const memory = memories.get(node) as Memory;
     if (node.state !== 'live' && node.state !== 'uncertain') continue;
-    const problems = problemsOf(snapshot.overview.unmeasured[node.index] as number);
     const spell = (beganMs: number | undefined): Spell => ({
       ...{ node, beganMs, endedMs: undefined, count: 1, sinceMs: memory.sinceMs },
     });
-    for (const problem of problems) add(problem, PROBLEM_TEXT[problem], spell(memory.episode(problem)?.measuredMs));
+    for (const problem of problemsOf(snapshot.overview.unmeasured[node.index] as number))
+      add(problem, PROBLEM_TEXT[problem], spell(memory.episode(problem)?.measuredMs));
     for (const { source, text, goneMs } of goneSources(snapshot, node.index, memory)) add(source, text, spell(goneMs));
   }
   return Array.from(found, ([cause, { text, spells }]) =>

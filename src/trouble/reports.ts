@@ -47,8 +47,7 @@ function clocks(snapshot: Snapshot, nodes: readonly Surveyed[]): Finding[] {
   // Nearly always no clock is far off, and then the median is not far off either.
   if (!nodes.some(isFar)) return [];
   const known = nodes.filter(({ state }) => state === 'live');
-  const skews = new Float64Array(known.length);
-  for (let i = 0; i < known.length; i++) skews[i] = all[(known[i] as Surveyed).index] as number;
+  const skews = Float64Array.from(known, ({ index }) => all[index] as number);
   const median = skews.slice().sort()[skews.length >> 1] ?? 0;
   const findings: Finding[] = [];
   // Either one clock is behind or all the others are ahead. With three nodes this can be decided.

@@ -19,7 +19,7 @@ import { standingOf } from '../shm/standing.js';
 import { fold, NameRanges } from '../text/hostlists.js';
 import { oneLine } from '../text/text.js';
 import { troubleOf } from '../trouble/trouble.js';
-import type { NodeConsumer, Watcher, WatcherTick } from './watcher.js';
+import type { Watcher, WatcherTick } from './watcher.js';
 import { MARKS, type NodeMarks, TROUBLE_MOST, type WallHead } from './wire.js';
 
 /** The share of the time that may be used for the list. */
@@ -46,9 +46,8 @@ function darkOf(snapshot: Snapshot, { all }: Survey): WallHead['dark'] {
 /** The nodes that the map marks, by the list of trouble, and by what a scheduler says of those out of service. */
 function marksOf({ all }: Survey, lines: readonly TroubleInfo[], scheduler: SchedulerView | undefined): NodeMarks {
   const { nodes = { list: [] } } = scheduler?.state ?? {};
-  const aside = nodes.list.flatMap(
-    ({ name, aside }) => (aside && scheduler?.pairing.matched.boardName.get(name)) ?? [],
-  );
+  const out = nodes.list.filter(({ aside }) => aside);
+  const aside = out.flatMap(({ name }) => scheduler?.pairing.matched.boardName.get(name) ?? []);
   const named = (is: (line: TroubleInfo) => boolean) => lines.flatMap(line => (is(line) ? (line.nodes ?? []) : []));
   const lists: Record<(typeof MARKS)[number], readonly string[]> = {
     critical: named(({ kind, severity, ended }) => severity === 'critical' && ended === undefined && isProblem(kind)),
@@ -64,7 +63,7 @@ function marksOf({ all }: Survey, lines: readonly TroubleInfo[], scheduler: Sche
   );
 }
 
-export class StreamHeaders implements NodeConsumer {
+export class StreamHeaders {
   readonly #builder: DigestBuilder;
   readonly #single: BoardReader;
   readonly acks: FileFollower<FoundAcks>;
@@ -85,15 +84,7 @@ export class StreamHeaders implements NodeConsumer {
     this.acks = new FileFollower(ackFile(watcher.reader.path));
     this.#single = new BoardReader(watcher.reader.path, watcher.reader.owner);
     this.#builder = new DigestBuilder(this.#single, () => watcher.names);
-  }
-
-  begin(count: number): void {
-    this.#builder.begin(count);
-  }
-
-  ask(piece: Snapshot, first: number): number {
-    this.#builder.ask(piece, first);
-    return piece.count;
+    watcher.consumers.add(this.#builder);
   }
 
   /** What the last look has gathered; undefined: there was none. */

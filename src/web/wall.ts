@@ -70,7 +70,6 @@ export class Wall {
     this.jobs = options.slurmDir === undefined ? undefined : new JobLook(options.slurmDir);
     this.events = new EventFeed(this.watcher.reader, options.journalRun, this.jobs !== undefined);
     this.heads = new StreamHeaders(this.watcher, options.journalRun, () => this.jobs?.view(this.watcher.names));
-    this.watcher.consumers.add(this.heads);
     this.streams = new Streams(
       this.watcher,
       tick => this.#hello(tick),

@@ -427,7 +427,6 @@ t.test('a board with a past', async t => {
   t.teardown(() => watcher.reader.close());
   const heads = new StreamHeaders(watcher, '/nowhere');
   t.teardown(() => heads.close());
-  watcher.consumers.add(heads);
   const head = heads.at(await watcher.look());
   const { counts, unhealthy, recently, line, marks } = head;
   t.same(flat({ states: counts as Told, unhealthy, recently }), flat(standing), 'the page');

@@ -22,7 +22,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { schedulerSection } from '../../src/jobs/schedulernode.js';
 import { SchedulerFamilies } from '../../src/prometheus/schedulerfamilies.js';
-import { NoAnswer } from '../../src/schedulerfile/scheduler.js';
+import { NoAnswer, type SchedulerNode } from '../../src/schedulerfile/scheduler.js';
 import { Pairing, SchedulerView } from '../../src/schedulerfile/schedulerview.js';
 import {
   monotonicMs,
@@ -247,6 +247,35 @@ t.test('a NodeName is data on a page, too', t => {
     schedulerSection(view, 'n1', 0).facts.map(facts => facts.slice(-2)),
     [['IDLE as \\u{1b}[31mN1', '0 of 4 CPUs given to jobs']],
   );
+  t.end();
+});
+
+t.test('a mapping is kept as long as nobody has got another name', t => {
+  const list = [
+    { name: 'N1', state: 'IDLE', cpus: 4 } as const,
+    { name: 'N2', host: 'h2', state: 'IDLE', cpus: 4 } as const,
+  ];
+  const board = ['n1', 'h2'];
+  const told = (list: readonly SchedulerNode[], names = {}) => ({ state: { ...STATE, nodes: { list }, names } });
+  const before = new Pairing(told(list), board);
+  const allocated = list.map(node => ({ ...node, state: 'ALLOCATED' }));
+  const next = new Pairing(told(allocated), board, before);
+  t.equal(next.matched, before.matched);
+  t.match(next.nodes.get('N1'), { state: 'ALLOCATED' });
+  for (const [what, found, names] of [
+    ['another name', told([{ name: 'N3', state: 'IDLE', cpus: 4 }, ...list.slice(1)]), board],
+    ['another host', told(list.map(node => ({ ...node, host: 'h3' }))), board],
+    ['one more', told([...list, { name: 'N3', state: 'IDLE', cpus: 4 }]), board],
+    ['one less', told(list.slice(1)), board],
+    ['an exception', told(list, { N2: 'n1' }), board],
+    ['another board', told(list), ['n1', 'n2']],
+    ['no answer', { why: 'nothing' }, board],
+  ] as const)
+    t.same(new Pairing(found, names, before).matched, new Pairing(found, names).matched, what);
+  const without = new Pairing({ why: 'nothing' }, board);
+  t.same(new Pairing(told(list), board, without).matched, before.matched, 'after no answer');
+  board.push('n3');
+  t.same(new Pairing(told(list), board, before).matched.boardAlone, ['n3'], 'in the same array');
   t.end();
 });
 
