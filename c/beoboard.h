@@ -40,7 +40,7 @@ extern "C" {
 
 #define BEOBOARD_API_VERSION   1       /* soname libbeoboard.so.1; symbols versioned BEOBOARD_1.0 */
 #define BEOBOARD_VERSION_MAJOR 1       /* of this header; beoboard_version() tells that of the library */
-#define BEOBOARD_VERSION_MINOR 0
+#define BEOBOARD_VERSION_MINOR 1
 #define BEOBOARD_VERSION_PATCH 0
 #define BEOBOARD_PATH          "/dev/shm/beoboard/board"
 #define BEOBOARD_NAME_MAX      64      /* bytes of a name with its final NUL */

@@ -8,7 +8,7 @@ from . import _record as field
 from ._record import Bits, Record, Word, says
 
 #: Of this module; the library has its own.
-VERSION = "1.0.0"
+VERSION = "1.1.0"
 
 API_VERSION = 1
 NAME_MAX = 64

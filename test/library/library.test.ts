@@ -209,7 +209,7 @@ t.test('make install', async t => {
   const files = readdirSync(to, { recursive: true, encoding: 'utf8' }).filter(path => /\.\w+$/.test(path));
   t.strictSame(files.sort(), [
     ...['opt/beo/include/beoboard.h', 'opt/beo/lib/libbeoboard.a', 'opt/beo/lib/libbeoboard.so'],
-    ...['opt/beo/lib/libbeoboard.so.1', 'opt/beo/lib/libbeoboard.so.1.0.0', 'opt/beo/lib/pkgconfig/beoboard.pc'],
+    ...['opt/beo/lib/libbeoboard.so.1', 'opt/beo/lib/libbeoboard.so.1.1.0', 'opt/beo/lib/pkgconfig/beoboard.pc'],
     ...['opt/beo/share/man/man1/beoboard.1', 'opt/beo/share/man/man3/beoboard.3'],
     ...['opt/beo/share/man/man5/beoboard-stat.5', 'opt/beo/share/man/man5/beoboard.5'],
   ]);
@@ -218,7 +218,7 @@ t.test('make install', async t => {
   const flags = skip
     ? [`-I${to}/opt/beo/include`, `-L${to}/opt/beo/lib`, '-lbeoboard']
     : must(t, 'pkg-config', ['--cflags', '--libs', 'beoboard'], { env }).trim().split(/\s+/);
-  if (!skip) t.match(must(t, 'pkg-config', ['--modversion', 'beoboard'], { env }), /^1\.0\.0$/m);
+  if (!skip) t.match(must(t, 'pkg-config', ['--modversion', 'beoboard'], { env }), /^1\.1\.0$/m);
   // A C++ program links with the installed library, shared and static, because the header declares extern "C".
   const program = join(to, 'program.cc');
   writeFileSync(
@@ -236,7 +236,7 @@ t.test('make install', async t => {
   for (const kind of ['shared', 'static'])
     t.match(
       must(t, join(to, kind), [], { env: { LD_LIBRARY_PATH: join(to, 'opt/beo/lib') } }),
-      /^010000 no such board or node/,
+      /^010100 no such board or node/,
       kind,
     );
 });

@@ -12,7 +12,7 @@ import t from 'tap';
 import { REPORT_BYTES } from '../../src/layout/codec.js';
 import { BoardReader } from '../../src/shm/reader.js';
 import { follow } from '../kit/children.js';
-import { compileSender } from '../kit/compiling.js';
+import { compileSender, NO_MUSL } from '../kit/compiling.js';
 import {
   bundleOf,
   factsOf,
@@ -128,9 +128,7 @@ t.test('made again, elsewhere and at another time, it has the same bytes', async
 // ---- in a container ----
 
 const cannotRun =
-  (process.getuid?.() !== 0 && 'runc makes containers as root') ||
-  lacks('runc musl-tools', 'runc', 'musl-gcc') ||
-  noNamespaces();
+  (process.getuid?.() !== 0 && 'runc makes containers as root') || NO_MUSL || lacks('runc', 'runc') || noNamespaces();
 
 t.test('a machine that was made up, to a receiver', { skip: cannotRun }, async t => {
   const dir = folder(t);
