@@ -450,6 +450,8 @@ export class JournalRecorder {
       if (this.#isFirst && (isOld || !isKnown) && this.#going.counted(node, problem, sinceMs) === undefined)
         this.#going.count(node, problem, { times: times - Number(!isOld), atMs: fromMs, allMs: fromMs });
       const what = { event: begin, ...which, ...is.said, ...this.#late };
+      // What was told before it is over, nobody knows since when.
+      if (!isOld && goesOn) this.#going.drop(begin, problem, node);
       if (!isOld) this.#add({ what, node, fromMs, counted: { times, sinceMs } });
       else if (!goesOn) return;
     }

@@ -685,6 +685,31 @@ t.test('a receiver that is stalled when the daemon starts, and one that runs aga
   t.strictSame(world.goesOn(), [], 'while no daemon ran');
 });
 
+t.test('what goes on as a daemon starts is repeated, and nothing that is over', past(), async t => {
+  const world = new World(t, 16);
+  const report = (...names: string[]) => names.forEach(name => void world.report(name));
+  world.pass(2, () => report('n1', 'n2', 'n3'));
+  world.start();
+  world.pass(16, () => report('n1'));
+  world.end();
+  // Another silence of n2 has taken the place of the first in the memory.
+  world.pass(3, () => report('n1', 'n2'));
+  world.pass(14, () => report('n1'));
+  world.pass(2, () => report('n1', 'n2'));
+  const before = world.lines.length;
+  world.start();
+  world.pass(4, () => report('n1', 'n2'));
+  const lines = world.lines.slice(before).map(({ event, nodes, repeated, late }) => [event, nodes, repeated ?? late]);
+  t.strictSame(
+    lines.filter(([, nodes]) => nodes !== undefined),
+    [
+      ['silent', 'n3', true],
+      ['silent', 'n2', true],
+      ['heard_again', 'n2', true],
+    ],
+  );
+});
+
 t.test('what is acknowledged under one key for other nodes, each told once, and withdrawn as one', past(), async t => {
   const world = new World(t, 16);
   const iso = (ms: number) => new Date(ms + world.distance).toISOString();
