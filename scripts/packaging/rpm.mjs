@@ -88,7 +88,7 @@ export async function rpms(names, processor) {
     const own = readdirSync(into, { recursive: true })
       .filter(path => lstatSync(join(into, path)).isDirectory())
       .filter(path =>
-        /^usr\/(lib\/beoboard|lib\/python[\d.]+\/site-packages\/beoboard|share\/beoboard|share\/(doc|licenses)\/[^/]+)(\/|$)/.test(
+        /^usr\/(lib\/beoboard|lib\/systemd\/system\/[^/]+|lib\/python[\d.]+\/site-packages\/beoboard|share\/beoboard|share\/(doc|licenses)\/[^/]+)(\/|$)/.test(
           path,
         ),
       )
