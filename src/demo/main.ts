@@ -198,16 +198,8 @@ async function simulate(
     load.on('message', message => Object.hasOwn(message as object, 'reported') && resolve()),
   );
   await once(load, 'message');
-  const reader = family.start([
-    'scheduler',
-    '--scheduler',
-    `file:${jobs}`,
-    '--interval',
-    '10s',
-    '--board',
-    board,
-    ...slurm,
-  ]);
+  const source = ['--scheduler', `file:${jobs}`, '--interval', '10s'];
+  const reader = family.start(['scheduler', ...source, '--board', board, ...slurm]);
   return { isKnown: Promise.all([haveReported, once(reader, 'message')]) };
 }
 

@@ -1,11 +1,13 @@
 // The verb `web`: serves a page that shows all nodes of a board at a glance, and its data to programs.
 
+import { resolve } from 'node:path';
 import { HttpServer } from '../net/http.js';
 import { listenAll, runServer } from '../net/runserver.js';
 import { defineVerb, parseVerb } from '../options/options.js';
 import { createLog } from '../service/log.js';
 import { Failure } from '../text/failure.js';
 import { words } from '../text/tables.js';
+import { shellWord } from '../text/text.js';
 import { readPageFiles } from './pagefiles.js';
 import { HEADERS, responder } from './routes.js';
 import { Wall } from './wall.js';
@@ -24,12 +26,13 @@ minutes are kept in memory. SIGTERM, SIGINT and SIGHUP stop it.`,
 });
 
 export async function main(argv: string[]): Promise<number> {
-  const { values: options } = parseVerb(verb, argv);
+  const { values: options, given } = parseVerb(verb, argv);
   const log = createLog(verb.name);
   const page = readPageFiles();
   const wall = new Wall({
     board: options.board,
     owner: options.owner,
+    named: given.has('board') ? ` --board ${shellWord(resolve(options.board))}` : '',
     build: page.build,
     journalRun: options.journalRun,
     slurmDir: options.showJobs ? options.slurmDir : undefined,

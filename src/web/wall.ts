@@ -23,6 +23,7 @@ export const READINGS: readonly ReadingInfo[] = SCALES.map(({ take: _, ...info }
 interface WallOptions {
   readonly board: string;
   readonly owner?: number | string | undefined;
+  readonly named?: string;
   readonly build: string;
   /** The folder with Slurm's answers; undefined: they are not shown. */
   readonly slurmDir?: string | undefined;
@@ -83,6 +84,7 @@ export class Wall {
       schema: 1,
       build: this.options.build,
       ...(cluster !== undefined && { cluster }),
+      ...(this.options.named && { named: this.options.named }),
       boardId: `${this.#started.toString(36)}.${roster}`,
       now_ms: nowMs,
       interval_ms: TICK_MS,

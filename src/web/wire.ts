@@ -75,6 +75,8 @@ export interface Hello {
   readonly cluster?: string;
   /** Another text means another board. */
   readonly boardId: string;
+  /** What a command says that means this board, ` --board /run/b`; absent: nothing, it is the usual one. */
+  readonly named?: string;
   /** The server's wall clock, ms since 1970. */
   readonly now_ms: number;
   /** The time from one tick to the next. */

@@ -14,6 +14,7 @@ import { monotonicMs } from '../../src/schedulerfile/statefile.js';
 import { SlicedLook } from '../../src/service/slices.js';
 import { Snapshot } from '../../src/shm/snapshot.js';
 import { ERROR_CODES, type ErrorCode } from '../../src/text/errorcodes.js';
+import { shellWord } from '../../src/text/text.js';
 import { Chosen, Grouped } from '../../src/web/layouts.js';
 import { RIVER } from '../../src/web/wire.js';
 import { board as boardOf } from '../kit/ganglia.js';
@@ -59,6 +60,7 @@ t.test('a board that stands still', async t => {
   const plain = await startWeb(t, board);
   const client = WallClient.open(t, web.url);
   await until('all nodes are there', () => client.names.length === 12 && client.count('live') === 12);
+  t.equal(client.hello?.named, ` --board ${shellWord(board)}`);
   load.child.kill('SIGKILL');
   await load.exit;
   const { seq } = client;

@@ -73,6 +73,7 @@ export class MadeWall {
       build: 'made',
       cluster: 'alpha',
       boardId: 'made',
+      named: " --board '/run/two words'",
       now_ms: this.now,
       interval_ms: 1000,
       zone: 'UTC',

@@ -399,7 +399,7 @@ t.test('a chosen line leads to its nodes, its job, what changed then, its list a
     const { stdout } = spawnSync('bash', ['-c', (await value(page)).replace('beoboard ack', "printf '%s\\n'")], {
       encoding: 'utf8',
     });
-    t.equal(stdout, `${hostile}\n--until\n+8h\n`);
+    t.equal(stdout, `${hostile}\n--until\n+8h\n--board\n/run/two words\n`);
     t.notMatch(await value(page), /[\p{Cc}\p{Cf}]/u, 'nothing that a terminal obeys');
     // The list is copied whole, and the command.
     const pasted = async () => {

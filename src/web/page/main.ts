@@ -88,6 +88,7 @@ const dark = new DarkLinks();
 const headline = new Headline();
 const acts = new TroubleActs({
   openJob: id => openJob(jobs.numbered(id) ?? { id }),
+  named: () => hello?.named ?? '',
   changedAt: ms => changes.showAbout(ms),
 });
 const choose = (key: string) => go({ ...WHOLE, trouble: view.trouble === key ? undefined : key });

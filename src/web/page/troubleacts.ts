@@ -11,6 +11,7 @@ const JOBS = 3;
 
 interface ActsPage {
   openJob(id: string): void;
+  named(): string;
   /** Shows what changed about that time. */
   changedAt(ms: number): void;
 }
@@ -56,7 +57,8 @@ export class TroubleActs {
   }
 
   get #command(): string {
-    return this.#line?.dim === 'ended' ? '' : `beoboard ack ${shellWordAs(this.#line?.key ?? '')} --until +8h`;
+    const key = shellWordAs(this.#line?.key ?? '');
+    return this.#line?.dim === 'ended' ? '' : `beoboard ack ${key} --until +8h${this.page.named()}`;
   }
 
   #tell(text: string, said: string): void {
