@@ -119,7 +119,8 @@ function begin(t: Test, options: object, prefix: string[] = []) {
         .join(''),
     );
   write(options);
-  const sender = startIn(t, { prefix }, ['send', '--config', config]);
+  // That in C as its unit starts it.
+  const sender = startIn(t, { prefix }, ['send', '--config', config, ...(SENDER === '' ? [] : ['--seccomp'])]);
   const said = () => sender.lines().map(line => line.replace(/^.*? send: |^beoboard-send: /, ''));
   const reads = () => said().filter(line => line.startsWith('read its options again')).length;
   return {
