@@ -1,7 +1,7 @@
 // Which nodes of a job are compared with each other: those of the same hardware, as they were when the job began, so
 // that a node that loses a GPU stays among its peers. Pure.
 
-import { addTo } from '../text/maps.js';
+import { getOrInsert } from '../text/maps.js';
 
 /** Fewer nodes have no middle: one of them would be as odd as another. */
 export const FEWEST = 4;
@@ -50,7 +50,7 @@ export class Peers {
     const groups = new Map<string, number[]>();
     for (let node = 0; node < this.count; node++) {
       if (Number.isNaN(this.#hardware[node] as number)) continue;
-      addTo(groups, `${this.#hardware[node]} ${this.#gpus[node]}`, node);
+      getOrInsert(groups, `${this.#hardware[node]} ${this.#gpus[node]}`, () => []).push(node);
     }
     return [...groups.values()].filter(({ length }) => length >= FEWEST).map(group => Int32Array.from(group));
   }
