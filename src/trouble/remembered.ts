@@ -248,7 +248,7 @@ export function problemLines(found: Survey, memories: NodeMemories, telling: Tel
     const memory = memories.get(node);
     if (memory === undefined && node.problems === 0) continue;
     const isHeard = node.state === 'live' || node.state === 'uncertain';
-    for (const [problem, spells] of byProblem) {
+    for (const problem of PROBLEMS) {
       const has = (node.problems & problemBit(problem)) !== 0;
       const episode = memory?.episode(problem);
       const { seenMs = 0, isOver = false } = episode ?? {};
@@ -269,7 +269,7 @@ export function problemLines(found: Survey, memories: NodeMemories, telling: Tel
       if (!lasts && !isOver && !isHeard) Object.assign(spell, { endedBy: '; known until the last report' });
       if (!lasts && isOver && memory && episode)
         Object.assign(spell, cutShort(episode, memory, events?.get(node.index) ?? []));
-      if ((spell.endedMs ?? 0) <= telling.withinMs) spells.push(spell);
+      if ((spell.endedMs ?? 0) <= telling.withinMs) byProblem.get(problem)?.push(spell);
     }
   }
   const lines = Array.from(byProblem, ([problem, spells]) =>
