@@ -156,8 +156,7 @@ const NEEDS: [what: RegExp, packages: string, ...programs: string[]][] = [
 
 /** What must succeed after a command. */
 const AFTER: [command: string, what: string][] = [
-  ['npm link', '"$(npm prefix --global)/bin/beoboard" --version'],
-  ['npm install --global --prefix DIR .', 'DIR/bin/beoboard --version'],
+  ['npm install --global --prefix ~/.local .', '~/.local/bin/beoboard --version'],
   ['npm install --global --prefix /usr/local .', '/usr/local/bin/beoboard --version'],
   ['make -C c install PREFIX=/usr/local', 'PKG_CONFIG_PATH=/usr/local/lib/pkgconfig pkg-config --exists beoboard'],
 ];
