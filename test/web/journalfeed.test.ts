@@ -180,7 +180,9 @@ t.test(
     const serve = async () => {
       const web = start(t, ['web', '--board', board, '--journal-run', runs, '--listen', '127.0.0.1:0']);
       const { listening } = await web.ready;
-      const ask = async (path: string) => await fetch(`http://${listening?.[0]}/api/v1/${path}`);
+      // A node that has not reported yet is refused as JSON, too.
+      const headers = { Accept: 'application/json' };
+      const ask = async (path: string) => await fetch(`http://${listening?.[0]}/api/v1/${path}`, { headers });
       return { web, ask, get: async (path: string) => (await ask(path)).json() };
     };
     const journal = start(t, ['journal', '--board', board, '--journal-dir', dir, '--journal-run', runs]);
