@@ -108,6 +108,12 @@ export class SchedulerView {
     return this.state === undefined ? [] : partialText(this.state);
   }
 
+  /** The nodes that an administrator keeps out of service, by their names on the board. */
+  get aside(): string[] {
+    const out = this.state?.nodes.list.filter(({ aside }) => aside !== undefined) ?? [];
+    return out.flatMap(({ name }) => this.pairing.matched.boardName.get(name) ?? []);
+  }
+
   /** The nodes that differ from the others of their jobs; none while what is known is old. */
   get marks(): readonly OddMark[] {
     return this.trouble === undefined ? (this.state?.odd?.marks ?? []) : [];

@@ -77,9 +77,7 @@ export function disagreements(scheduler: SchedulerView, { snapshot, all, nodes }
   if (snapshot.stalled || snapshot.retired || state === undefined) return found;
   const named = { scheduler: scheduler.name, daemon: oneLine(state.daemon) };
   const { boardAlone, boardName } = pairing.matched;
-  const aside = state.nodes.list.filter(({ aside }) => aside !== undefined);
-  const asideNames = aside.flatMap(({ name }) => boardName.get(name) ?? []);
-  const toldOf = new Set([...state.differences.map(({ node }) => node), ...asideNames, ...boardAlone]);
+  const toldOf = new Set([...state.differences.map(({ node }) => node), ...scheduler.aside, ...boardAlone]);
   const chosen = new Map(nodes.filter(({ name }) => toldOf.has(name)).map(node => [node.name, node]));
   const told = state.differences.filter(({ node, kind }) => chosen.has(node) && Object.hasOwn(WORDS, kind));
   for (const [cause, some] of groupBy(told, ({ kind }) => kind)) {
@@ -89,7 +87,7 @@ export function disagreements(scheduler: SchedulerView, { snapshot, all, nodes }
     found.push({ cause, nodes: some.flatMap(({ node }) => chosen.get(node) ?? []), text, what });
   }
   const nowMs = Number(snapshot.realNs / 1_000_000n);
-  const overdue = aside.flatMap(side => {
+  const overdue = state.nodes.list.flatMap(side => {
     const { by = '', until_ms = Number.POSITIVE_INFINITY } = drainOf(side) ?? {};
     const node = until_ms > nowMs ? undefined : chosen.get(boardName.get(side.name) ?? '');
     return node === undefined ? [] : [{ node, by, until_ms }];

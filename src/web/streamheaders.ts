@@ -45,14 +45,11 @@ function darkOf(snapshot: Snapshot, { all }: Survey): WallHead['dark'] {
 
 /** The nodes that the map marks, by the list of trouble, and by what a scheduler says of those out of service. */
 function marksOf({ all }: Survey, lines: readonly TroubleInfo[], scheduler: SchedulerView | undefined): NodeMarks {
-  const { nodes = { list: [] } } = scheduler?.state ?? {};
-  const out = nodes.list.filter(({ aside }) => aside);
-  const aside = out.flatMap(({ name }) => scheduler?.pairing.matched.boardName.get(name) ?? []);
   const named = (is: (line: TroubleInfo) => boolean) => lines.flatMap(line => (is(line) ? (line.nodes ?? []) : []));
   const lists: Record<(typeof MARKS)[number], readonly string[]> = {
     critical: named(({ kind, severity, ended }) => severity === 'critical' && ended === undefined && isProblem(kind)),
     recent: [fold(all.filter(({ problems, recent }) => problems === 0 && recent !== 0).map(({ name }) => name))],
-    held: [...named(({ kind, ended }) => kind === 'held' && ended === undefined), fold(aside)],
+    held: [...named(({ kind, ended }) => kind === 'held' && ended === undefined), fold(scheduler?.aside ?? [])],
     odd: named(({ kind }) => kind === 'odd'),
   };
   return Object.fromEntries(
