@@ -52,11 +52,12 @@ export interface NodeConsumer {
 
 /** Has all nodes of a piece read; also one without nodes, which tells of its board. */
 export async function evaluateAll(consumer: NodeConsumer, piece: Snapshot, first: number, slices: SlicedLook) {
-  for (let from = -1; from < piece.count; ) {
-    from = consumer.ask(piece, first, Math.max(0, from));
+  let from = 0;
+  do {
+    from = consumer.ask(piece, first, from);
     const pause = slices.next();
     if (pause !== undefined) await pause;
-  }
+  } while (from < piece.count);
 }
 
 export class Watcher {
